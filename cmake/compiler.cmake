@@ -1,0 +1,46 @@
+# Compiler settings of our own code: language, warnings, sanitizers, ccache.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)  # the rooms' objects also make the shared library
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+
+# Optimised for any processor of the architecture: never -march=native, the
+# program may be copied to another machine; kernels choose their instruction set
+# when the program runs. Never -ffast-math: results must repeat bitwise.
+set(CMAKE_CXX_FLAGS_RELEASE "-O3 -DNDEBUG" CACHE STRING "Flags of the Release build" FORCE)
+set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g" CACHE STRING "Flags of the Debug build" FORCE)
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug or Release" FORCE)
+endif()
+
+# ccache sees paths relative to the checkout, so that clones share its entries.
+find_program(FEDVG_CCACHE ccache)
+if(FEDVG_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env
+    "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}" CCACHE_NOHASHDIR=1 "${FEDVG_CCACHE}")
+endif()
+
+# Linked into every target of ours, never installed.
+add_library(fedvg_own_code INTERFACE)
+target_compile_options(fedvg_own_code INTERFACE -Wall -Wextra -Wpedantic -Wshadow)
+if(FEDVG_WERROR)
+  target_compile_options(fedvg_own_code INTERFACE -Werror)
+endif()
+target_include_directories(fedvg_own_code INTERFACE
+  "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src" "${PROJECT_BINARY_DIR}/generated")
+
+# FEDVG_SANITIZE: a list for -fsanitize, e.g. "address,undefined" or "thread".
+if(FEDVG_SANITIZE)
+  add_compile_options("-fsanitize=${FEDVG_SANITIZE}" -fno-omit-frame-pointer)
+  add_link_options("-fsanitize=${FEDVG_SANITIZE}")
+  if(FEDVG_SANITIZE MATCHES "undefined")
+    # Every finding ends the program. No vptr check: libtorch exports too little
+    # type information for it.
+    add_compile_options(-fno-sanitize-recover=all -fno-sanitize=vptr)
+    add_link_options(-fno-sanitize=vptr)
+  endif()
+endif()

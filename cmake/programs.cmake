@@ -1,0 +1,46 @@
+# Everything with a main(): the program, the conformance driver, examples, bench.
+
+add_library(fedvg_all INTERFACE)
+add_library(fedvg::fedvg ALIAS fedvg_all)
+target_link_libraries(fedvg_all INTERFACE fedvg::report)
+
+# fedvg_program(NAME [TORCH] SOURCES file... LIBRARIES target...)
+function(fedvg_program name)
+  cmake_parse_arguments(PROGRAM "TORCH" "" "SOURCES;LIBRARIES" ${ARGN})
+  add_executable(${name} ${PROGRAM_SOURCES})
+  target_link_libraries(${name} PRIVATE fedvg_own_code ${PROGRAM_LIBRARIES})
+  if(PROGRAM_TORCH)
+    target_link_libraries(${name} PRIVATE libtorch::headers)
+  endif()
+endfunction()
+
+if(EXISTS "${PROJECT_SOURCE_DIR}/apps/fedvg/main.cpp")
+  fedvg_program(fedvg SOURCES apps/fedvg/main.cpp LIBRARIES fedvg::apps)
+endif()
+
+file(GLOB sources CONFIGURE_DEPENDS apps/conformance/*.cpp)
+if(sources)
+  fedvg_program(fedvg-conformance TORCH SOURCES ${sources} LIBRARIES fedvg::engine)
+endif()
+
+# One program for each file: examples/NAME.cpp is bin/examples/NAME.
+add_custom_target(examples)
+file(GLOB sources CONFIGURE_DEPENDS examples/*.cpp)
+foreach(source IN LISTS sources)
+  get_filename_component(name "${source}" NAME_WE)
+  fedvg_program(example_${name} TORCH SOURCES "${source}" LIBRARIES fedvg::engine)
+  set_target_properties(example_${name} PROPERTIES OUTPUT_NAME ${name}
+    RUNTIME_OUTPUT_DIRECTORY "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/examples")
+  add_dependencies(examples example_${name})
+endforeach()
+
+file(GLOB sources CONFIGURE_DEPENDS bench/*.cpp)
+if(FEDVG_BENCH AND sources)
+  find_package(benchmark QUIET)
+  if(benchmark_FOUND)
+    fedvg_program(fedvg-bench-micro TORCH SOURCES ${sources}
+                  LIBRARIES fedvg::engine benchmark::benchmark benchmark::benchmark_main)
+  else()
+    message(STATUS "Google Benchmark not found: no fedvg-bench-micro")
+  endif()
+endif()
