@@ -25,7 +25,8 @@ set(FEDVG_TEST_DEFINITIONS
 set(FEDVG_TEST_ENVIRONMENT
   "FEDVG_SOURCE_DIR=${PROJECT_SOURCE_DIR}"
   "FEDVG_BINARY_DIR=${PROJECT_BINARY_DIR}"
-  "FEDVG_PROGRAM=${FEDVG_PROGRAM}")
+  "FEDVG_PROGRAM=${FEDVG_PROGRAM}"
+  ${FEDVG_SANITIZER_ENVIRONMENT})
 
 # Is `folder` of tests/ the mirror of a room that sees torch?
 function(_fedvg_sees_torch folder out)
@@ -58,15 +59,26 @@ function(_fedvg_cpp_tests folder)
     target_link_libraries(${name} PRIVATE libtorch::headers)
   endif()
   if(TARGET fedvg::${folder} AND NOT folder STREQUAL "apps")
-    set(labels "${folder}\\;unit")
+    set(labels "${folder};unit")
     set(timeout ${FEDVG_UNIT_TIMEOUT})
     add_dependencies(unit_tests ${name})
   elseif(TARGET fedvg)
     add_dependencies(${name} fedvg)
   endif()
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
-    TEST_PREFIX "${folder}." WORKING_DIRECTORY "${PROJECT_BINARY_DIR}"
-    PROPERTIES LABELS "${labels}" TIMEOUT ${timeout})
+    TEST_PREFIX "${folder}." TEST_LIST ${name}_names WORKING_DIRECTORY "${PROJECT_BINARY_DIR}"
+    PROPERTIES TIMEOUT ${timeout})
+
+  # gtest_discover_tests cannot pass on a property that is a list: a script that
+  # ctest reads after the discovery does.
+  set(script "${PROJECT_BINARY_DIR}/${name}_properties.cmake")
+  file(CONFIGURE OUTPUT "${script}" @ONLY CONTENT
+"if(@name@_names)
+  set_tests_properties(\${@name@_names} PROPERTIES
+    LABELS \"@labels@\" ENVIRONMENT \"@FEDVG_TEST_ENVIRONMENT@\")
+endif()
+")
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${script}")
 endfunction()
 
 function(_fedvg_python_test file)
