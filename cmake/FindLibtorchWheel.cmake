@@ -113,9 +113,9 @@ if(NOT TARGET libtorch::headers)
     "${LibtorchWheel_DIR}/include/torch/csrc/api/include")
   target_compile_features(libtorch::headers INTERFACE cxx_std_20)
 
-  # By full path, so that no folder is searched; the linker writes each into the
-  # program even when only its start-up code is wanted (libtorch_cuda registers
-  # its kernels there).
+  # By full path: no folder is searched, and CMake gives programs the RPATH. The
+  # linker keeps each library even when only its start-up code is wanted
+  # (libtorch_cuda registers its kernels there).
   add_library(libtorch::libs INTERFACE IMPORTED)
   set(_libtorch_libs "${_libtorch_cpu}" "${_libtorch_c10}")
   if(LibtorchWheel_CUDA)
@@ -126,8 +126,7 @@ if(NOT TARGET libtorch::headers)
   endif()
   target_link_libraries(libtorch::libs INTERFACE
     "-Wl,--push-state,--no-as-needed" ${_libtorch_libs} "-Wl,--pop-state")
-  target_link_options(libtorch::libs INTERFACE
-    "LINKER:-rpath,${LibtorchWheel_DIR}/lib" "LINKER:-rpath-link,${LibtorchWheel_DIR}/lib")
+  target_link_options(libtorch::libs INTERFACE "LINKER:-rpath-link,${LibtorchWheel_DIR}/lib")
 endif()
 
 set(LibtorchWheel_FOUND TRUE)

@@ -33,14 +33,29 @@ endif()
 target_include_directories(fedvg_own_code INTERFACE
   "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src" "${PROJECT_BINARY_DIR}/generated")
 
+# __FILE__ as in the checkout ("src/..."), whether or not ccache made it relative.
+foreach(prefix "${PROJECT_SOURCE_DIR}/" "../../")
+  add_compile_options("-fmacro-prefix-map=${prefix}=")
+endforeach()
+
 # FEDVG_SANITIZE: a list for -fsanitize, e.g. "address,undefined" or "thread".
+# Every finding fails the test; libtorch itself is not instrumented.
+set(FEDVG_SANITIZER_ENVIRONMENT "")
 if(FEDVG_SANITIZE)
   add_compile_options("-fsanitize=${FEDVG_SANITIZE}" -fno-omit-frame-pointer)
   add_link_options("-fsanitize=${FEDVG_SANITIZE}")
-  if(FEDVG_SANITIZE MATCHES "undefined")
-    # Every finding ends the program. No vptr check: libtorch exports too little
-    # type information for it.
-    add_compile_options(-fno-sanitize-recover=all -fno-sanitize=vptr)
-    add_link_options(-fno-sanitize=vptr)
-  endif()
+endif()
+if(FEDVG_SANITIZE MATCHES "undefined")
+  # No vptr check: libtorch exports too little type information for it.
+  add_compile_options(-fno-sanitize-recover=all -fno-sanitize=vptr)
+  add_link_options(-fno-sanitize=vptr)
+  list(APPEND FEDVG_SANITIZER_ENVIRONMENT "UBSAN_OPTIONS=print_stacktrace=1")
+endif()
+if(FEDVG_SANITIZE MATCHES "address")
+  list(APPEND FEDVG_SANITIZER_ENVIRONMENT
+    "ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1")
+endif()
+if(FEDVG_SANITIZE MATCHES "thread")
+  list(APPEND FEDVG_SANITIZER_ENVIRONMENT
+    "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/cmake/tsan.supp:ignore_noninstrumented_modules=1:history_size=4")
 endif()
