@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace fedvg {
+
+/// A file that appears whole or not at all: written under another name in the same
+/// folder, synced to the disk, then renamed over what was there. Throws RunError naming
+/// the file and the system's reason (a full disk, no permission).
+class WholeFile {
+ public:
+  explicit WholeFile(const std::filesystem::path& path);
+  /// Without commit() before: leaves what was there before, if anything.
+  ~WholeFile();
+  WholeFile(const WholeFile&) = delete;
+  WholeFile& operator=(const WholeFile&) = delete;
+
+  void append(std::span<const std::byte> bytes);
+  void append(std::string_view text);
+  /// After it the file survives a crash of the machine.
+  void commit();
+
+ private:
+  [[noreturn]] void fail(int error);
+
+  std::filesystem::path path_, temporary_;
+  int descriptor_ = -1;
+};
+
+/// The whole of `text` as a file.
+void write_whole_file(const std::filesystem::path& path, std::string_view text);
+
+}  // namespace fedvg

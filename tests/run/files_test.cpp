@@ -1,0 +1,128 @@
+// Files that are whole or absent, also when the disk is full. A full disk is a limit on
+// the size of files, whose signal is ignored: write() then fails, as on a full disk,
+// after a part of the bytes.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <csignal>
+
+#include "fedvg/error.h"
+#include "run/growing_file.h"
+#include "run/log_file.h"
+#include "run/testing.h"
+#include "run/whole_file.h"
+
+namespace fedvg {
+namespace {
+
+using ::testing::HasSubstr;
+
+class DiskOf {
+ public:
+  explicit DiskOf(rlim_t bytes) {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    handler_ = std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit = {bytes, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~DiskOf() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+
+ private:
+  rlimit before_ = {};
+  void (*handler_)(int) = nullptr;
+};
+
+std::size_t files_in(const std::filesystem::path& folder) {
+  return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder), {}));
+}
+
+TEST(WholeFile, AppearsOnlyWhenCommitted) {
+  const TestFolder folder;
+  const auto path = folder.path() / "model";
+  {
+    WholeFile file(path);
+    file.append("half");
+    EXPECT_FALSE(std::filesystem::exists(path));
+  }
+  EXPECT_EQ(files_in(folder.path()), 0U);
+  write_whole_file(path, "whole");
+  EXPECT_EQ(content_of(path), "whole");
+  EXPECT_EQ(files_in(folder.path()), 1U);
+}
+
+TEST(WholeFile, AFullDiskLeavesTheFileThatWasThere) {
+  const TestFolder folder;
+  const auto path = folder.path() / "model";
+  write_whole_file(path, "old");
+  const DiskOf disk(10);
+  const std::string message =
+      message_of<RunError>([&] { write_whole_file(path, "longer than ten bytes"); });
+  EXPECT_THAT(message, HasSubstr(path.string() + ": cannot be written: "));
+  EXPECT_EQ(content_of(path), "old");
+  EXPECT_EQ(files_in(folder.path()), 1U);
+}
+
+TEST(WholeFile, AFolderThatIsNotThereIsNamed) {
+  const TestFolder folder;
+  EXPECT_THAT(
+      message_of<RunError>([&] { write_whole_file(folder.path() / "absent" / "model", ""); }),
+      HasSubstr("absent/model: cannot be written: No such file"));
+}
+
+TEST(GrowingFile, TakesBackAPieceThatDoesNotFit) {
+  const TestFolder folder;
+  GrowingFile file(folder.path() / "rounds.csv");
+  file.append("1,0.5\n");
+  {
+    const DiskOf disk(10);
+    EXPECT_THAT(message_of<RunError>([&] { file.append("2,0.75\n"); }),
+                HasSubstr("rounds.csv: cannot be written: "));
+  }
+  EXPECT_EQ(content_of(folder.path() / "rounds.csv"), "1,0.5\n");
+  file.append("2,0.8\n");
+  EXPECT_EQ(content_of(folder.path() / "rounds.csv"), "1,0.5\n2,0.8\n");
+}
+
+TEST(GrowingFile, CanBeCutToAnEarlierSize) {
+  const TestFolder folder;
+  GrowingFile file(folder.path() / "clients.csv");
+  file.append("kept\n");
+  const auto size = file.size();
+  file.append("dropped\n");
+  file.cut_to(size);
+  EXPECT_EQ(content_of(folder.path() / "clients.csv"), "kept\n");
+}
+
+TEST(GrowingFile, DoesNotTakeOverAFileThatIsThere) {
+  const TestFolder folder;
+  const auto path = folder.file("rounds.csv", "of another run\n");
+  EXPECT_THROW(GrowingFile{path}, RunError);
+  EXPECT_EQ(content_of(path), "of another run\n");
+}
+
+TEST(LogFile, HasTimeAndLevelAndTakesNoMessageForAFormat) {
+  const TestFolder folder;
+  LogFile log(folder.path() / "log.txt");
+  log.info("100 clients {}");
+  log.warning("client 3 rejected");
+  EXPECT_THAT(
+      content_of(folder.path() / "log.txt"),
+      ::testing::MatchesRegex("....-..-..T..:..:..\\....[+-]..:.. info    100 clients \\{\\}\n"
+                              "....-..-..T..:..:..\\....[+-]..:.. warning client 3 rejected\n"));
+}
+
+TEST(LogFile, AFullDiskIsAnErrorThatNamesIt) {
+  const TestFolder folder;
+  LogFile log(folder.path() / "log.txt");
+  const DiskOf disk(20);
+  EXPECT_THAT(message_of<RunError>([&] { log.info("a message"); }),
+              HasSubstr("log.txt: cannot be written: "));
+}
+
+}  // namespace
+}  // namespace fedvg
