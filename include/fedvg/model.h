@@ -1,0 +1,77 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fedvg/random.h"
+
+namespace fedvg {
+
+/// What BatchNorm does in a forward pass; nothing else in the built-in models differs.
+enum class Mode {
+  train,             ///< statistics of the batch, running statistics updated
+  eval,              ///< running statistics
+  batch_statistics,  ///< statistics of the batch, nothing updated: how FedVG scores
+};
+
+struct Output {
+  at::Tensor logits;    ///< [B, classes]
+  at::Tensor features;  ///< [B, F], the input of the classifier
+};
+
+/// A named tensor of a model. Handles share storage: writing to `tensor` changes the model.
+struct NamedTensor {
+  std::string name;   ///< "conv1.weight"
+  std::string block;  ///< granularity = "block": first name component unless the model says else
+  at::Tensor tensor;
+};
+
+/// A network: named parameters and buffers in a fixed order, and a forward pass.
+/// One object belongs to one worker; it is not safe for two threads.
+class Model {
+ public:
+  virtual ~Model() = default;
+
+  /// `images` is [B, C, H, W] (or [B, F] for a network of features only).
+  virtual Output forward(const at::Tensor& images, Mode mode) = 0;
+
+  /// Trainable, in model order.
+  std::vector<NamedTensor>& parameters() { return parameters_; }
+  const std::vector<NamedTensor>& parameters() const { return parameters_; }
+  /// Running statistics and counters, in model order.
+  std::vector<NamedTensor>& buffers() { return buffers_; }
+  const std::vector<NamedTensor>& buffers() const { return buffers_; }
+
+  /// True when convolutions run faster on channels_last images.
+  virtual bool channels_last() const { return false; }
+  /// True when a training batch of one image has no statistics: it is skipped.
+  bool has_batch_norm() const { return !buffers_.empty(); }
+
+  /// Draws initial values, in model order, from one stream.
+  virtual void initialize(Random& random) = 0;
+
+ protected:
+  std::vector<NamedTensor> parameters_;
+  std::vector<NamedTensor> buffers_;
+};
+
+/// What the data asks of a model.
+struct ModelInput {
+  std::int64_t channels = 1, height = 28, width = 28;
+  std::int64_t classes = 10;
+};
+
+/// Builds one kind of network, registered by name (`[model] name = "cnn"`).
+class ModelBuilder {
+ public:
+  static constexpr const char* kind = "model";
+  virtual ~ModelBuilder() = default;
+  /// Throws OptionError when such images do not fit the network, with the smallest size.
+  virtual std::unique_ptr<Model> build(const ModelInput& input) const = 0;
+};
+
+}  // namespace fedvg

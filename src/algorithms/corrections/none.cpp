@@ -1,0 +1,17 @@
+// Plain local training: no correction.
+
+#include "fedvg/correction.h"
+#include "fedvg/registry.h"
+
+namespace fedvg {
+namespace {
+
+class None final : public Correction {
+ public:
+  explicit None(const NoOptions&) {}
+};
+
+FEDVG_REGISTER(Correction, "none", None, NoOptions, "plain local training");
+
+}  // namespace
+}  // namespace fedvg

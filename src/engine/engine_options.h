@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "fedvg/options.h"
+
+namespace fedvg {
+
+/// [train], without the choice of participants (data/cohorts.h).
+struct TrainOptions {
+  std::int64_t rounds = 50;
+  std::int64_t epochs = 5;
+  std::int64_t steps = 0;
+  std::int64_t batch_size = 32;
+  bool shuffle = true;
+  Part optimizer{"sgd", {}};
+
+  template <class Visitor>
+  static void describe(Visitor& visit) {
+    visit("rounds", &TrainOptions::rounds, at_least(1), "communication rounds");
+    visit("epochs", &TrainOptions::epochs, at_least(1), "passes of a participant over its data");
+    visit("steps", &TrainOptions::steps, at_least(0),
+          "local steps of a participant instead of epochs, batches repeating in order; 0: epochs");
+    visit("batch_size", &TrainOptions::batch_size, at_least(1), "samples of a local step");
+    visit("shuffle", &TrainOptions::shuffle, "draw a new order of the samples each epoch");
+    visit("optimizer", &TrainOptions::optimizer, PartOf{"local-optimizer"},
+          "optimizer of local training, its state new each round");
+  }
+};
+
+/// [scoring]: how D_val's gradient is taken at a client's model (spec: scoring).
+struct ScoringOptions {
+  std::string mode = "train";
+  std::int64_t batch_size = 32;
+
+  template <class Visitor>
+  static void describe(Visitor& visit) {
+    visit("mode", &ScoringOptions::mode, OneOf{{"train", "eval"}},
+          "BatchNorm of the scoring pass: each batch's statistics (train) or running ones (eval)");
+    visit("batch_size", &ScoringOptions::batch_size, at_least(1),
+          "validation images of one scoring batch; a last batch of one joins the one before");
+  }
+};
+
+/// [evaluate]
+struct EvaluateOptions {
+  std::int64_t every = 1;
+
+  template <class Visitor>
+  static void describe(Visitor& visit) {
+    visit("every", &EvaluateOptions::every, at_least(1),
+          "evaluate the global model each so many rounds, and after the last");
+  }
+};
+
+/// [engine]: how the work is spread; never changes a result.
+struct EngineOptions {
+  std::int64_t workers = 0;
+  std::int64_t window = 4;
+  std::string precision = "float32";
+
+  template <class Visitor>
+  static void describe(Visitor& visit) {
+    visit("workers", &EngineOptions::workers, between(0, 4096),
+          "threads that train clients, each pinned to a core; 0: all cores of the process");
+    visit("window", &EngineOptions::window, at_least(1),
+          "finished updates that may wait for their turn in the sum");
+    visit("precision", &EngineOptions::precision, OneOf{{"float32", "float64"}},
+          "of parameters, training and scoring; sums over clients are always float64");
+  }
+};
+
+}  // namespace fedvg

@@ -1,0 +1,192 @@
+#include "engine/federation.h"
+
+#include <ATen/Context.h>
+#include <ATen/detail/CUDAHooksInterface.h>
+#include <torch/version.h>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+#include "engine/round_driver.h"
+#include "fedvg/error.h"
+#include "fedvg/registry.h"
+
+namespace fedvg {
+namespace {
+
+/// "cpu" or "cuda:N", checked against what this libtorch and machine have.
+at::Device device_named(const std::string& name) {
+  if (name == "cpu") return at::kCPU;
+  const std::string prefix = "cuda";
+  if (name.rfind(prefix, 0) != 0) {
+    throw OptionError("device '" + name + "' is unknown; known: cpu, cuda:N");
+  }
+  std::int64_t number = 0;
+  if (name.size() > prefix.size()) {
+    const std::string digits = name.substr(prefix.size() + 1);
+    const bool whole = name[prefix.size()] == ':' && !digits.empty() && digits.size() < 4 &&
+                       std::all_of(digits.begin(), digits.end(),
+                                   [](char c) { return c >= '0' && c <= '9'; });
+    if (!whole) throw OptionError("device '" + name + "' is unknown; known: cpu, cuda:N");
+    number = std::stoll(digits);
+  }
+  if (!at::hasCUDA()) {
+    throw RunError("device " + name + ": this libtorch or machine has no CUDA device; take "
+                   "--device cpu, or point the build at a CUDA build of PyTorch");
+  }
+  const std::int64_t devices = at::detail::getCUDAHooks().deviceCount();
+  if (number >= devices) {
+    throw RunError("device " + name + ": there are " + std::to_string(devices) +
+                   " CUDA devices, cuda:0 to cuda:" + std::to_string(devices - 1));
+  }
+  return {at::kCUDA, static_cast<at::DeviceIndex>(number)};
+}
+
+std::string safetensors_dtype(at::ScalarType type) {
+  switch (type) {
+    case at::kFloat: return "F32";
+    case at::kDouble: return "F64";
+    case at::kLong: return "I64";
+    default: throw RunError(std::string("cannot save a tensor of type ") + at::toString(type));
+  }
+}
+
+NamedArray to_array(const std::string& name, const at::Tensor& tensor) {
+  const at::Tensor plain = tensor.detach().to(at::kCPU).contiguous();
+  NamedArray array{name, safetensors_dtype(plain.scalar_type()), plain.sizes().vec(), {}};
+  array.bytes.resize(plain.nbytes());
+  if (!array.bytes.empty()) std::memcpy(array.bytes.data(), plain.data_ptr(), plain.nbytes());
+  return array;
+}
+
+void check_labels(const Samples& samples, std::int64_t classes, const char* part) {
+  for (std::size_t i = 0; i < samples.labels.size(); ++i) {
+    if (samples.labels[i] >= 0 && samples.labels[i] < classes) continue;
+    throw DataError(std::string(part) + " label " + std::to_string(samples.labels[i]) +
+                    " at position " + std::to_string(i) + " does not fit a model of " +
+                    std::to_string(classes) + " outputs");
+  }
+}
+
+}  // namespace
+
+struct Federation::Impl {
+  FederationInfo info;
+  std::unique_ptr<ByteStore> training, test;
+  std::vector<std::int64_t> test_ids, validation_ids;
+  std::unique_ptr<RoundDriver> driver;
+};
+
+Federation::Federation(const FederatedData& data, FederationSetup setup)
+    : impl_(std::make_unique<Impl>()) {
+  const Dataset& dataset = data.dataset;
+  const auto classes = static_cast<std::int64_t>(dataset.classes.size());
+  check_labels(dataset.training, classes, "training");
+  check_labels(dataset.test, classes, "test");
+
+  DriverSetup driver;
+  driver.correction = Registry<Correction>::instance().make(setup.method.correction);
+  driver.weighting = Registry<WeightingRule>::instance().make(setup.method.weighting);
+  driver.server = Registry<ServerOptimizer>::instance().make(setup.method.server);
+  if (driver.weighting->needs_validation() && data.validation.empty()) {
+    throw OptionError("method " + setup.method.name + " weighs clients on the server's "
+                      "validation set D_val, and there is none; set validation.source = "
+                      "\"holdout\" (a part of the training set) or take method.name = \"fedavg\"");
+  }
+
+  driver.format.dtype = setup.engine.precision == "float64" ? at::kDouble : at::kFloat;
+  driver.format.device = device_named(setup.device);
+  const ModelInput input{dataset.training.channels, dataset.training.height,
+                         dataset.training.width, classes};
+  const std::shared_ptr<const ModelBuilder> builder =
+      Registry<ModelBuilder>::instance().make(setup.model);
+  driver.build_model = [builder, input] { return builder->build(input); };
+  driver.build_optimizer = [part = setup.train.optimizer] {
+    return Registry<LocalOptimizer>::instance().make(part);
+  };
+  driver.format.channels_last = driver.build_model()->channels_last();
+
+  const ChannelStatistics statistics = setup.normalize_by_training_data
+                                           ? channel_statistics(dataset.training)
+                                           : ChannelStatistics{};
+  impl_->training = std::make_unique<ByteStore>(dataset.training, driver.format, statistics);
+  impl_->test = std::make_unique<ByteStore>(dataset.test, driver.format, statistics);
+  impl_->test_ids.resize(dataset.test.labels.size());
+  std::iota(impl_->test_ids.begin(), impl_->test_ids.end(), 0);
+  impl_->validation_ids = data.validation;
+  for (const auto& samples : data.clients) {
+    driver.clients.push_back({impl_->training.get(), samples, {}});
+  }
+  if (!data.validation.empty()) {
+    driver.validation = {
+        impl_->training.get(),
+        cut(data.validation, setup.scoring.batch_size, /*join_last=*/true),
+        setup.scoring.mode == "eval" ? Mode::eval : Mode::batch_statistics};
+  }
+  driver.rules = {setup.train.epochs, setup.train.steps, setup.train.batch_size,
+                  setup.train.shuffle, setup.seed};
+  driver.window = static_cast<std::size_t>(setup.engine.window);
+  driver.before_training = setup.before_training;
+
+  FederationInfo& info = impl_->info;
+  const auto cores = static_cast<std::int64_t>(allowed_cores().size());
+  info.workers = setup.engine.workers > 0 ? setup.engine.workers : cores;
+  if (setup.largest_cohort > 0 && info.workers > setup.largest_cohort) {
+    if (setup.engine.workers > 0) {
+      info.notes.push_back("workers: " + std::to_string(info.workers) + " asked for, " +
+                           std::to_string(setup.largest_cohort) +
+                           " used: a round has no more participants");
+    }
+    info.workers = setup.largest_cohort;
+  }
+  if (info.workers > cores) {
+    info.notes.push_back("workers: " + std::to_string(info.workers) + " share " +
+                         std::to_string(cores) + (cores == 1 ? " core" : " cores"));
+  }
+  driver.workers = static_cast<std::size_t>(info.workers);
+  info.memory_format = driver.format.channels_last ? "channels_last" : "contiguous";
+  info.libtorch_version = TORCH_VERSION;
+  info.device = setup.device;
+
+  impl_->driver = std::make_unique<RoundDriver>(std::move(driver));
+  const Layout& layout = impl_->driver->layout();
+  info.parameters = layout.parameters();
+  for (const auto& slot : layout.slots()) {
+    info.tensors.push_back({slot.name, slot.block, slot.shape});
+  }
+}
+
+Federation::~Federation() = default;
+
+const FederationInfo& Federation::info() const { return impl_->info; }
+
+RoundRecord Federation::run_round(std::int64_t round, const std::vector<std::int64_t>& cohort,
+                                  const std::atomic<bool>& stop,
+                                  const std::function<void(Progress)>& progress) {
+  return impl_->driver->run_round(round, cohort, stop, progress);
+}
+
+Evaluation Federation::evaluate_test() {
+  return impl_->driver->evaluate(*impl_->test, impl_->test_ids);
+}
+
+std::optional<Evaluation> Federation::evaluate_validation() {
+  if (impl_->validation_ids.empty()) return std::nullopt;
+  return impl_->driver->evaluate(*impl_->training, impl_->validation_ids);
+}
+
+std::vector<NamedArray> Federation::model() const {
+  std::vector<NamedArray> arrays;
+  const Layout& layout = impl_->driver->layout();
+  for (std::size_t i = 0; i < layout.tensors(); ++i) {
+    arrays.push_back(to_array(layout.slots()[i].name, layout.view(impl_->driver->global(), i)));
+  }
+  const auto& names = impl_->driver->buffer_names();
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    arrays.push_back(to_array(names[i].name, impl_->driver->buffers()[i]));
+  }
+  return arrays;
+}
+
+}  // namespace fedvg

@@ -1,0 +1,133 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "data/federated_data.h"
+#include "engine/engine_options.h"
+#include "models/safetensors.h"
+#include "fedvg/method.h"
+#include "fedvg/options.h"
+#include "models/safetensors.h"
+
+// The engine as the rooms above it see it: no tensor type in sight, so that the run
+// folder and the command line do not compile against libtorch.
+
+namespace fedvg {
+
+struct FederationSetup {
+  std::uint64_t seed = 1;
+  Part model;               ///< of kind "model"
+  Method method;
+  TrainOptions train;
+  ScoringOptions scoring;
+  EngineOptions engine;
+  std::string device = "cpu";  ///< "cpu" or "cuda:N"
+  bool normalize_by_training_data = false;  ///< else bytes / 255
+  std::int64_t largest_cohort = 0;  ///< more workers than this are not started; 0: unknown
+  /// Called by a worker before it trains `client`: tests delay or fail it.
+  std::function<void(std::int64_t client)> before_training;
+};
+
+/// Cross-entropy and share of right answers of one model on one set.
+struct Evaluation {
+  double accuracy = 0;  ///< fraction
+  double loss = 0;      ///< mean over samples
+};
+
+/// What became of one participant of a round.
+struct ClientRecord {
+  std::int64_t client = 0;
+  std::int64_t samples = 0;  ///< samples it trained on
+  std::int64_t steps = 0;    ///< optimizer steps
+  double weight = 0;         ///< final share in the step; mean over columns
+  std::optional<double> score;  ///< u of the (first) scored rule, mean over columns
+  std::optional<double> norm;   ///< mean norm of D_val's gradient over tensors
+  double loss_first = 0;     ///< mean training loss of the first local epoch; NaN: no step
+  double loss_last = 0;      ///< … and of the last
+  std::string status;        ///< "ok", "no-steps", "not-finite", "dead"
+  double seconds_train = 0;
+  double seconds_score = 0;
+  std::vector<double> tensor_norms;    ///< [T] where the rule measured them, else empty
+  std::vector<double> tensor_weights;  ///< [T] share of this client in each tensor
+};
+
+/// One finished round. Optional figures were not measured.
+struct RoundRecord {
+  std::int64_t round = 0;    ///< from 1
+  bool is_void = false;      ///< nobody accepted: model and states as before
+  std::string void_reason;   ///< "total weight 0", "all rejected", …
+  std::int64_t participants = 0;
+  std::int64_t rejected = 0; ///< not-finite or dead
+  std::optional<double> weight_min, weight_max;  ///< over accepted participants
+  std::optional<double> weight_entropy;  ///< -sum w ln w / ln K; absent for fewer than 2
+  std::int64_t bytes_down = 0, bytes_up = 0;
+  double seconds = 0;        ///< wall time of training, scoring and combining
+  double seconds_train = 0, seconds_score = 0;  ///< worker time / workers
+  double seconds_combine = 0;                   ///< worker time / workers + server step
+  std::vector<ClientRecord> clients;     ///< in the order of the cohort as drawn
+};
+
+struct TensorInfo {
+  std::string name, block;
+  std::vector<std::int64_t> shape;
+};
+
+/// Facts for the set-up block, environment.json and `fedvg check`.
+struct FederationInfo {
+  std::int64_t parameters = 0;  ///< trainable numbers
+  std::vector<TensorInfo> tensors;  ///< trainable, in model order
+  std::int64_t workers = 0;     ///< really used
+  std::string memory_format;    ///< "channels_last" or "contiguous"
+  std::string libtorch_version;
+  std::string device;
+  std::vector<std::string> notes;  ///< said at start: capped workers, repeated channels, …
+};
+
+/// A federation simulated in this process: N clients, one server.
+///
+/// A round trains the cohort in pinned workers, scores each client's model right after
+/// its training where the rule wants it, sums in double in cohort order (longest first,
+/// ties by id), and takes one server step. Results do not depend on the number of
+/// workers or on who finishes first.
+class Federation {
+ public:
+  /// Throws OptionError (parts that cannot go together, a rule that needs D_val without
+  /// one), DataError (data that does not fit the model) or RunError (device).
+  /// `data` must outlive the federation.
+  Federation(const FederatedData& data, FederationSetup setup);
+  ~Federation();
+
+  const FederationInfo& info() const;
+
+  struct Progress {
+    std::int64_t done, total;  ///< participants of this round
+  };
+
+  /// One round with these participants (non-empty clients, no repeats). Throws
+  /// Interrupted as soon as `stop` is seen true, RunError on a fault of a worker; in both
+  /// cases model and states are those of the round before.
+  RoundRecord run_round(std::int64_t round, const std::vector<std::int64_t>& cohort,
+                        const std::atomic<bool>& stop,
+                        const std::function<void(Progress)>& progress = {});
+
+  /// Of the global model, in evaluation mode; leaves it untouched.
+  Evaluation evaluate_test();
+  /// Absent without D_val.
+  std::optional<Evaluation> evaluate_validation();
+
+  /// The global model: parameters, then buffers, in model order.
+  std::vector<NamedArray> model() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace fedvg

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "engine/federation.h"
+#include "engine/samples.h"
+#include "engine/turn_queue.h"
+#include "engine/update_sum.h"
+#include "engine/worker.h"
+#include "engine/worker_pool.h"
+#include "fedvg/correction.h"
+#include "fedvg/server_optimizer.h"
+#include "fedvg/weighting.h"
+
+namespace fedvg {
+
+/// Everything a federation is made of, as tensors and parts.
+struct DriverSetup {
+  std::function<std::unique_ptr<Model>()> build_model;  ///< called once a worker
+  std::function<std::unique_ptr<LocalOptimizer>()> build_optimizer;
+  std::unique_ptr<Correction> correction;
+  std::unique_ptr<WeightingRule> weighting;
+  std::unique_ptr<ServerOptimizer> server;
+  std::vector<LocalData> clients;  ///< by client index; N = clients.size()
+  Worker::Validation validation;
+  LocalRules rules;
+  std::size_t workers = 1, window = 4;
+  ImageFormat format;
+  std::function<void(std::int64_t client)> before_training;
+};
+
+/// One federation: the global model, the three parts of the method, and the workers. The
+/// round is described at Federation, which is this behind a header without tensors.
+class RoundDriver {
+ public:
+  /// Draws the initial model from the seed's stream.
+  explicit RoundDriver(DriverSetup setup);
+
+  RoundRecord run_round(std::int64_t round, const std::vector<std::int64_t>& cohort,
+                        const std::atomic<bool>& stop,
+                        const std::function<void(Federation::Progress)>& progress = {});
+
+  /// Loss and accuracy of the global model, spread over the workers; the sums are in the
+  /// order of the samples.
+  Evaluation evaluate(const SampleStore& store, std::span<const std::int64_t> ids);
+
+  const Layout& layout() const { return layout_; }
+  const at::Tensor& global() const { return global_; }
+  const Tensors& buffers() const { return buffers_; }
+  const std::vector<NamedTensor>& buffer_names() const { return workers_[0]->model().buffers(); }
+  /// Replaces the global model.
+  void set_global(const at::Tensor& w, const Tensors& buffers);
+
+ private:
+  struct Finished;
+  struct Sums;
+
+  void train_client(Worker& worker, const Round& round, ClientRecord& record,
+                    const std::atomic<bool>& stop, Finished& finished);
+  void finish(const Round& round, Sums& sums, RoundRecord& record);
+
+  DriverSetup setup_;
+  Layout layout_;
+  at::Tensor global_;  ///< w, [P]
+  Tensors buffers_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  WorkerPool pool_;
+};
+
+}  // namespace fedvg

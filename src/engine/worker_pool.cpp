@@ -1,0 +1,90 @@
+#include "engine/worker_pool.h"
+
+#include <ATen/Parallel.h>
+#include <pthread.h>
+#include <sched.h>
+
+#include <algorithm>
+
+namespace fedvg {
+
+std::vector<int> allowed_cores() {
+  std::vector<int> cores;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) == 0) {
+    for (int core = 0; core < CPU_SETSIZE; ++core) {
+      if (CPU_ISSET(core, &set)) cores.push_back(core);
+    }
+  }
+  if (cores.empty()) {
+    for (unsigned core = 0; core < std::max(1u, std::thread::hardware_concurrency()); ++core) {
+      cores.push_back(static_cast<int>(core));
+    }
+  }
+  return cores;
+}
+
+WorkerPool::WorkerPool(std::size_t workers) {
+  const auto cores = allowed_cores();
+  for (std::size_t i = 0; i < workers; ++i) {
+    threads_.emplace_back([this, i, core = cores[i % cores.size()]] { work(i, core); });
+  }
+}
+
+WorkerPool::~WorkerPool() {
+  {
+    const std::lock_guard lock(mutex_);
+    closing_ = true;
+  }
+  start_.notify_all();
+  for (auto& thread : threads_) thread.join();
+}
+
+void WorkerPool::run(std::size_t count,
+                     const std::function<void(std::size_t, std::size_t)>& job) {
+  std::unique_lock lock(mutex_);
+  job_ = &job;
+  next_ = 0;
+  count_ = count;
+  failure_ = nullptr;
+  start_.notify_all();
+  done_.wait(lock, [&] { return next_ >= count_ && busy_ == 0; });
+  job_ = nullptr;
+  if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+}
+
+void WorkerPool::work(std::size_t worker, int core) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(core, &set);
+  pthread_setaffinity_np(pthread_self(), sizeof set, &set);
+  at::set_num_threads(1);  // OpenMP's setting is per thread
+  std::unique_lock lock(mutex_);
+  while (true) {
+    start_.wait(lock, [&] { return closing_ || (job_ && next_ < count_); });
+    if (closing_) return;
+    const std::size_t item = next_++;
+    const auto& job = *job_;
+    ++busy_;
+    lock.unlock();
+    std::exception_ptr failure;
+    try {
+      job(worker, item);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    lock.lock();
+    --busy_;
+    if (failure) {
+      if (!failure_ || item < failed_item_) {
+        failure_ = failure;
+        failed_item_ = item;
+      }
+      next_ = count_;
+    }
+    if (next_ >= count_ && busy_ == 0) done_.notify_all();
+  }
+}
+
+}  // namespace fedvg

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace fedvg {
+
+/// Cores that this process may run on (its affinity mask), in order.
+std::vector<int> allowed_cores();
+
+/// Threads that each sit on a core of the process and keep libtorch to one thread there.
+/// More threads than cores share them.
+class WorkerPool {
+ public:
+  explicit WorkerPool(std::size_t workers);
+  ~WorkerPool();
+  WorkerPool(const WorkerPool&) = delete;
+  WorkerPool& operator=(const WorkerPool&) = delete;
+
+  std::size_t size() const { return threads_.size(); }
+
+  /// Calls job(worker, item) for items 0 … count-1, handed out in order as workers come
+  /// free; returns when all are done. After a job has thrown no further item starts, and
+  /// the exception of the smallest failed item is rethrown here.
+  void run(std::size_t count, const std::function<void(std::size_t, std::size_t)>& job);
+
+ private:
+  void work(std::size_t worker, int core);
+
+  std::mutex mutex_;
+  std::condition_variable start_, done_;
+  const std::function<void(std::size_t, std::size_t)>* job_ = nullptr;
+  std::size_t next_ = 0, count_ = 0, busy_ = 0;
+  std::size_t failed_item_ = 0;
+  std::exception_ptr failure_;
+  bool closing_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace fedvg
