@@ -84,12 +84,13 @@ class Registry {
 
 #define FEDVG_CONCAT_(a, b) a##b
 #define FEDVG_CONCAT(a, b) FEDVG_CONCAT_(a, b)
-#define FEDVG_REGISTER(Interface, NAME, Class, ClassOptions, HELP)                              \
-  [[maybe_unused]] const bool FEDVG_CONCAT(fedvg_registered_, __LINE__) =                       \
-      ::fedvg::Registry<Interface>::instance().add(                                             \
-          {NAME, HELP, ::fedvg::schema_of<ClassOptions>(), __FILE__}, [](const ::fedvg::Table& t) { \
-            return std::unique_ptr<Interface>(                                                  \
-                std::make_unique<Class>(::fedvg::read<ClassOptions>(t)));                       \
+#define FEDVG_REGISTER(Interface, NAME, Class, ClassOptions, HELP)        \
+  [[maybe_unused]] const bool FEDVG_CONCAT(fedvg_registered_, __LINE__) = \
+      ::fedvg::Registry<Interface>::instance().add(                       \
+          {NAME, HELP, ::fedvg::schema_of<ClassOptions>(), __FILE__},     \
+          [](const ::fedvg::Table& t) {                                   \
+            return std::unique_ptr<Interface>(                            \
+                std::make_unique<Class>(::fedvg::read<ClassOptions>(t))); \
           })
 
 }  // namespace fedvg

@@ -1,0 +1,176 @@
+#include "config/toml_file.h"
+
+#define TOML_MAX_NESTED_VALUES 32
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <tuple>
+
+#include "config/toml_text.h"
+#include "fedvg/error.h"
+
+namespace fedvg::config {
+namespace {
+
+constexpr std::size_t kMostBytes = 1 << 20;
+constexpr std::size_t kMostKeyParts = 32;
+
+[[noreturn]] void refuse(const std::string& name, std::int64_t line, const std::string& message) {
+  throw OptionError(Source{name, line}.text() + ": " + message);
+}
+
+// toml++ bounds nested values, not the parts of a dotted key; a tree of a hundred
+// thousand levels would overflow the stack. Counts the dots of each key outside strings
+// and comments; what is not TOML may be counted wrongly and is refused afterwards.
+void check_key_depth(std::string_view text, const std::string& name) {
+  std::int64_t line = 1;
+  std::size_t dots = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '"' || c == '\'') {
+      const bool multiline = text.substr(i, 3) == std::string(3, c);
+      const std::string_view quotes = text.substr(i, multiline ? 3 : 1);
+      for (i += quotes.size(); i < text.size() && !text.substr(i).starts_with(quotes); ++i) {
+        if (c == '"' && text[i] == '\\') ++i;
+        if (i >= text.size() || text[i] != '\n') continue;
+        if (!multiline) break;
+        ++line;
+      }
+      if (!text.substr(std::min(i, text.size())).starts_with(quotes)) {
+        --i;  // not closed: the newline, or the end, is looked at again
+        continue;
+      }
+      i += quotes.size() - 1;
+      for (int extra = 0; multiline && extra < 2 && text.substr(i + 1).starts_with(c); ++extra) ++i;
+      continue;
+    }
+    if (c == '#') i = std::min(text.find('\n', i), text.size() - 1);
+    if (text[i] == '\n') ++line;
+    if (c == '.') {
+      if (++dots >= kMostKeyParts) {
+        refuse(name, line, "a key of more than " + std::to_string(kMostKeyParts) + " parts");
+      }
+    } else if (std::strchr("\n#=,[]{}", c)) {
+      dots = 0;
+    }
+  }
+}
+
+class Conversion {
+ public:
+  explicit Conversion(std::string name) : name_(std::move(name)) {}
+
+  Table table(const toml::table& from) const {
+    struct Placed {
+      toml::source_position at;
+      const toml::key* key;
+      const toml::node* node;
+    };
+    std::vector<Placed> placed;
+    for (auto&& [key, node] : from) placed.push_back({key.source().begin, &key, &node});
+    std::stable_sort(placed.begin(), placed.end(), [](const Placed& a, const Placed& b) {
+      return std::tie(a.at.line, a.at.column) < std::tie(b.at.line, b.at.column);
+    });
+    Table table;  // its keys are unique already: set() would look for each
+    for (const auto& [at, key, node] : placed) {
+      table.entries().emplace_back(std::string(key->str()), value(*node, at.line));
+    }
+    return table;
+  }
+
+ private:
+  Value value(const toml::node& node, std::int64_t line) const {
+    Value result = content(node, line);
+    result.source = {name_, line};
+    return result;
+  }
+
+  Value content(const toml::node& node, std::int64_t line) const {
+    if (const auto* v = node.as_boolean()) return v->get();
+    if (const auto* v = node.as_integer()) return v->get();
+    if (const auto* v = node.as_floating_point()) return v->get();
+    if (const auto* v = node.as_string()) return v->get();
+    if (const auto* v = node.as_table()) return table(*v);
+    if (const auto* v = node.as_array()) {
+      Array array;
+      for (const auto& item : *v) array.push_back(value(item, item.source().begin.line));
+      return array;
+    }
+    refuse(name_, line, "no option takes a date or time; put quotes around a text");
+  }
+
+  std::string name_;
+};
+
+}  // namespace
+
+Table read_toml(std::string_view text, const std::string& name) {
+  if (text.size() > kMostBytes) refuse(name, 0, "larger than 1 MiB, which is no configuration");
+  check_key_depth(text, name);
+  try {
+    return Conversion(name).table(toml::parse(text));
+  } catch (const toml::parse_error& e) {
+    refuse(name, e.source().begin.line, std::string(e.description()));
+  }
+}
+
+Table read_toml_file(const std::filesystem::path& path) {
+  const auto fail = [&](const std::string& why) { refuse(path.string(), 0, why); };
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) fail("a folder, not a configuration file");
+  std::ifstream file(path, std::ios::binary);
+  if (!file) fail(std::string("cannot be read: ") + std::strerror(errno));
+  std::string text(kMostBytes + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (file.bad()) fail("cannot be read");
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  return read_toml(text, path.string());
+}
+
+void set_source(Value& value, const Source& source) {
+  value.source = source;
+  if (Array* list = value.get<Array>()) {
+    for (Value& item : *list) set_source(item, source);
+  }
+  if (Table* table = value.get<Table>()) {
+    for (auto& [key, item] : table->entries()) set_source(item, source);
+  }
+}
+
+std::optional<Value> read_toml_value(std::string_view text, const Source& source) {
+  // A comment or a second key behind the value passes at most one of the two forms.
+  const std::string bare(text);
+  try {
+    Table plain = read_toml("v = " + bare, source.file);
+    Table inside = read_toml("v = {v = " + bare + "}", source.file);
+    if (plain.entries().size() != 1) return std::nullopt;
+    Value& value = plain.entries()[0].second;
+    if (inside != Table{{"v", Table{{"v", value}}}} && value.text() != "nan") return std::nullopt;
+    set_source(value, source);
+    return std::move(value);
+  } catch (const OptionError&) {
+    return std::nullopt;
+  }
+}
+
+std::string write_toml(const Table& document) {
+  const auto line = [](const Table::Entry& entry) {
+    return toml_key(entry.first) + " = " + entry.second.text() + "\n";
+  };
+  std::string text;
+  for (const auto& entry : document.entries()) {
+    if (!entry.second.get<Table>()) text += line(entry);
+  }
+  for (const auto& [key, value] : document.entries()) {
+    const Table* section = value.get<Table>();
+    if (!section) continue;
+    text += (text.empty() ? "[" : "\n[") + toml_key(key) + "]\n";
+    for (const auto& entry : section->entries()) text += line(entry);
+  }
+  return text;
+}
+
+}  // namespace fedvg::config
