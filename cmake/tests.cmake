@@ -6,6 +6,8 @@
 #   FEDVG_SOURCE_DIR   the checkout
 #   FEDVG_BINARY_DIR   the build folder
 #   FEDVG_PROGRAM      the program fedvg
+# and Python tests also by
+#   FEDVG_TORCH_DIR    the torch that was linked;  FEDVG_CMAKE  the CMake in use
 # Labels: the folder's name; "unit" for folders that mirror a room of src/.
 
 find_package(GTest REQUIRED)
@@ -90,7 +92,7 @@ function(_fedvg_python_test file)
   set_tests_properties("${path}" PROPERTIES
     LABELS "${folder};python" TIMEOUT ${FEDVG_PROGRAM_TIMEOUT}
     FAIL_REGULAR_EXPRESSION "Ran 0 tests"
-    ENVIRONMENT "${FEDVG_TEST_ENVIRONMENT};PYTHONDONTWRITEBYTECODE=1;PYTHONPATH=${PROJECT_SOURCE_DIR}/tests:${beside}")
+    ENVIRONMENT "${FEDVG_TEST_ENVIRONMENT};FEDVG_TORCH_DIR=${LibtorchWheel_DIR};FEDVG_CMAKE=${CMAKE_COMMAND};PYTHONDONTWRITEBYTECODE=1;PYTHONPATH=${PROJECT_SOURCE_DIR}/tests:${beside}")
 endfunction()
 
 file(GLOB folders CONFIGURE_DEPENDS LIST_DIRECTORIES true
