@@ -124,9 +124,9 @@ if(NOT TARGET libtorch::headers)
     # libtorch_cuda finds NVIDIA's libraries beside the wheel by its own RPATH.
     target_link_options(libtorch::libs INTERFACE "LINKER:--allow-shlib-undefined")
   endif()
-  target_link_libraries(libtorch::libs INTERFACE
-    "-Wl,--push-state,--no-as-needed" ${_libtorch_libs} "-Wl,--pop-state")
-  target_link_options(libtorch::libs INTERFACE "LINKER:-rpath-link,${LibtorchWheel_DIR}/lib")
+  target_link_libraries(libtorch::libs INTERFACE ${_libtorch_libs})
+  target_link_options(libtorch::libs INTERFACE
+    "LINKER:--no-as-needed" "LINKER:-rpath-link,${LibtorchWheel_DIR}/lib")
 endif()
 
 set(LibtorchWheel_FOUND TRUE)
