@@ -1,0 +1,125 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "assess.h"
+
+namespace fedvg {
+namespace {
+
+using namespace testing;
+
+/// a.weight = [[3, 0], [0, -4]], a.bias = [1, 1], b.weight = [-5]: l1 norms 7, 2, 5; l2
+/// norms 5, sqrt 2, 5; largest 4, 1, 5; largest singular value of the matrix 4.
+struct Example {
+  Layout layout = example_layout();
+  FakeEvaluator evaluator{layout};
+  Example() {
+    evaluator.set(0, {3, 0, 0, -4});
+    evaluator.set(1, {1, 1});
+    evaluator.set(2, {-5});
+  }
+  Assessment with(std::initializer_list<std::pair<const char*, Value>> options) {
+    return assess(*rule("fedvg", table(options)), evaluator);
+  }
+};
+
+void expect_columns(const Column& got, const Column& wanted) {
+  ASSERT_EQ(got.size(), wanted.size());
+  for (std::size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], wanted[i], 1e-14) << i;
+}
+
+TEST(FedVg, InvertsTheMeanLayerNorm) {
+  Example example;
+  const auto assessment = example.with({{"eps", 1.0}});
+  expect_columns(assessment.tensor_norms, {7, 2, 5});
+  EXPECT_NEAR(*assessment.norm, 14.0 / 3, 1e-14);
+  expect_columns(assessment.parts[0].tensors, {1 / (14.0 / 3 + 1)});
+  expect_columns(assessment.parts[0].buffers, {1 / (14.0 / 3 + 1)});
+  EXPECT_TRUE(assessment.refused.empty());
+}
+
+TEST(FedVg, DefaultEpsIsOneHundredMillionth) {
+  Example example;
+  EXPECT_DOUBLE_EQ(example.with({}).parts[0].tensors[0], 1 / (14.0 / 3 + 1e-8));
+}
+
+TEST(FedVg, KnowsEveryNorm) {
+  Example example;
+  expect_columns(example.with({{"norm", "l2"}}).tensor_norms, {5, std::sqrt(2.0), 5});
+  expect_columns(example.with({{"norm", "linf"}}).tensor_norms, {4, 1, 5});
+  expect_columns(example.with({{"norm", "spectral"}}).tensor_norms, {4, std::sqrt(2.0), 5});
+}
+
+TEST(FedVg, NormOfTheUpdateNeedsNoValidation) {
+  Example example;
+  const auto by_update = rule("fedvg", table({{"norm", "delta"}}));
+  EXPECT_FALSE(by_update->needs_validation());
+  EXPECT_TRUE(rule("fedvg")->needs_validation());
+  at::Tensor delta = at::zeros({example.layout.size()}, at::kDouble);
+  example.layout.segment(delta, 1).fill_(-0.5);
+  expect_columns(assess(*by_update, example.evaluator, 1, delta).tensor_norms, {0, 1, 0});
+}
+
+TEST(FedVg, WeighsEachTensorByItself) {
+  Example example;
+  const auto assessment = example.with({{"granularity", "layer"}, {"eps", 1.0}});
+  expect_columns(assessment.parts[0].tensors, {1.0 / 8, 1.0 / 3, 1.0 / 6});
+  expect_columns(assessment.parts[0].buffers, {1});  // no column: uniform
+}
+
+// Block a: (7 + 2) / 2 = 4.5; block b: 5. Its buffer follows block a, the other is uniform.
+TEST(FedVg, WeighsEachBlockByTheMeanOfItsTensors) {
+  Example example;
+  const auto assessment = example.with({{"granularity", "block"}, {"eps", 1.0}});
+  expect_columns(assessment.parts[0].tensors, {1 / 5.5, 1 / 5.5, 1.0 / 6});
+  expect_columns(assessment.parts[0].buffers, {1 / 5.5, 1});
+}
+
+TEST(FedVg, SumsInsteadOfMeansWhenToldTo) {
+  Example example;
+  const auto model = example.with({{"reduce", "sum"}, {"eps", 1.0}});
+  expect_columns(model.parts[0].tensors, {1.0 / 15});
+  const auto block = example.with({{"granularity", "block"}, {"reduce", "sum"}, {"eps", 1.0}});
+  expect_columns(block.parts[0].tensors, {1.0 / 10, 1.0 / 10, 1.0 / 6});
+}
+
+TEST(FedVg, RefusesADeadNetwork) {
+  const Layout layout = example_layout();
+  FakeEvaluator evaluator(layout);
+  EXPECT_EQ(assess(*rule("fedvg"), evaluator).refused, "dead");
+  evaluator.set(2, {1e-300});
+  EXPECT_TRUE(assess(*rule("fedvg"), evaluator).refused.empty());
+}
+
+TEST(FedVg, RefusesAGradientThatIsNotFinite) {
+  for (const char* norm : {"l1", "l2", "linf", "spectral"}) {
+    for (const double bad : {std::numeric_limits<double>::quiet_NaN(),
+                             std::numeric_limits<double>::infinity()}) {
+      Example example;
+      example.evaluator.set(0, {3, bad, 0, -4});
+      EXPECT_EQ(example.with({{"norm", norm}}).refused, "not-finite");
+    }
+  }
+}
+
+// The global model's mean norm is 14/3; a floor of 3 times it is 14, above any client's.
+TEST(FedVg, FloorIsTakenFromTheGlobalModel) {
+  Example example;
+  const auto floored = rule("fedvg", table({{"score_floor", 3.0}, {"eps", 1.0}}));
+  const at::Tensor w = at::zeros({example.layout.size()}, at::kDouble);
+  floored->begin({1, 10, w, example.layout, {}}, example.evaluator);
+  example.evaluator.set(0, {0, 0, 0, 0});
+  expect_columns(assess(*floored, example.evaluator).parts[0].tensors, {1.0 / 15});
+}
+
+TEST(FedVg, RefusesOptionsOutOfBounds) {
+  EXPECT_THROW(rule("fedvg", table({{"eps", 0.0}})), OptionError);
+  EXPECT_THROW(rule("fedvg", table({{"norm", "l3"}})), OptionError);
+  EXPECT_THROW(rule("fedvg", table({{"granularity", "tensor"}})), OptionError);
+  EXPECT_THROW(rule("fedvg", table({{"score_floor", -0.1}})), OptionError);
+}
+
+}  // namespace
+}  // namespace fedvg

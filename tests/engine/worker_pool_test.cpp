@@ -1,0 +1,52 @@
+#include "engine/worker_pool.h"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+
+#include <atomic>
+#include <set>
+#include <stdexcept>
+
+namespace fedvg {
+namespace {
+
+TEST(WorkerPool, RunsEveryItemOnce) {
+  WorkerPool pool(3);
+  std::vector<std::atomic<int>> runs(100);
+  pool.run(100, [&](std::size_t, std::size_t item) { ++runs[item]; });
+  for (const auto& count : runs) EXPECT_EQ(count, 1);
+  pool.run(0, [&](std::size_t, std::size_t) { FAIL(); });
+}
+
+TEST(WorkerPool, PinsEachWorkerToAnAllowedCore) {
+  const auto cores = allowed_cores();
+  WorkerPool pool(cores.size() + 1);
+  pool.run(20, [&](std::size_t worker, std::size_t) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    ASSERT_EQ(sched_getaffinity(0, sizeof set, &set), 0);
+    EXPECT_EQ(CPU_COUNT(&set), 1);
+    EXPECT_TRUE(CPU_ISSET(cores[worker % cores.size()], &set));
+  });
+}
+
+TEST(WorkerPool, RethrowsTheFirstItemsFailureAndStartsNoMore) {
+  WorkerPool pool(1);
+  int started = 0;
+  const auto failing = [&](std::size_t, std::size_t item) {
+    ++started;
+    if (item >= 3) throw std::runtime_error("item " + std::to_string(item));
+  };
+  try {
+    pool.run(10, failing);
+    FAIL();
+  } catch (const std::runtime_error& problem) {
+    EXPECT_STREQ(problem.what(), "item 3");
+  }
+  EXPECT_EQ(started, 4);
+  pool.run(2, [&](std::size_t, std::size_t) { ++started; });  // still usable
+  EXPECT_EQ(started, 6);
+}
+
+}  // namespace
+}  // namespace fedvg
