@@ -103,7 +103,15 @@ double difference(const CaseFile& file, const MethodSettings& settings, const Ex
   std::vector<LocalData> clients;
   for (std::size_t client = 0; client < file.data.size(); ++client) {
     const BatchPlan plan = pool.add(file.data[client]);
-    clients.push_back({nullptr, plan.ids, plan.ends});
+    LocalData& one = clients.emplace_back();
+    one.samples = plan.ids;
+    one.fixed_ends = plan.ends;
+    if (client >= file.probe.size()) continue;
+    const BatchPlan probe = pool.add(file.probe[client]);
+    for (std::size_t b = 0; b < probe.batches(); ++b) {
+      const auto ids = probe.batch(b);
+      one.fixed_probe.emplace_back(ids.begin(), ids.end());
+    }
   }
   const BatchPlan validation = pool.add(file.validation);
   const TensorStore store = pool.store();

@@ -1,14 +1,31 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "fedvg/layout.h"
+#include "fedvg/local_optimizer.h"
 #include "fedvg/model.h"
 #include "fedvg/random.h"
 #include "fedvg/update.h"
 
 namespace fedvg {
+
+/// What a correction may ask of the worker beyond the vectors of LocalContext.
+class LocalTools {
+ public:
+  virtual ~LocalTools() = default;
+  /// Gradient of the mean loss over these samples at the worker's parameters, into
+  /// LocalContext::gradient; added to what is there when `add`. The mode `eval` leaves
+  /// buffers alone.
+  virtual void gradient_of(std::span<const std::int64_t> samples, Mode mode, bool add) = 0;
+  /// Puts a model into one of the worker's spare networks, made when first asked for.
+  virtual void load_replica(std::size_t slot, const at::Tensor& w, const Tensors& buffers) = 0;
+  /// Features of a batch by a spare network, in evaluation mode, without graph: [B, F].
+  virtual at::Tensor replica_features(std::size_t slot, const at::Tensor& images) = 0;
+};
 
 /// What a correction sees of one client's local training.
 ///
@@ -17,14 +34,23 @@ namespace fedvg {
 struct LocalContext {
   std::int64_t round = 0;      ///< from 1
   std::int64_t client = 0;     ///< index in [0, population)
-  std::int64_t steps = 0;      ///< local steps taken so far
-  double learning_rate = 0;    ///< of the current step
+  std::int64_t steps = 0;      ///< tau_k: local steps taken so far
+  double learning_rate = 0;    ///< of this round
   at::Tensor parameters;       ///< w_local
   at::Tensor gradient;         ///< of the loss at w_local
   at::Tensor global;           ///< w, the round's global model, read only
+  const Tensors* global_buffers = nullptr;
   const Layout* layout = nullptr;
-  Model* model = nullptr;      ///< holds `parameters`
-  Random* random = nullptr;    ///< the client's stream for this round
+  const LocalOptimizer* optimizer = nullptr;
+  Random* random = nullptr;    ///< the client's own stream for this round
+  const TensorMap* inbox = nullptr;  ///< what broadcast() gave this round
+  const TensorMap* state = nullptr;  ///< what the client kept; empty before its first round
+  TensorMap next_state;        ///< set in end(): kept once the server accepts the update
+  TensorMap scratch;           ///< between the hooks of one round
+  std::vector<std::int64_t>* samples = nullptr;  ///< to train on; begin() may take some away
+  std::span<const std::vector<std::int64_t>> fixed_probe;  ///< Elastic's, where given
+  std::int64_t batch_size = 32;
+  LocalTools* tools = nullptr;
 };
 
 /// Changes local training, and what the server does about it.
@@ -38,6 +64,11 @@ class Correction {
  public:
   static constexpr const char* kind = "correction";
   virtual ~Correction() = default;
+
+  /// Throws OptionError when the method is not defined with such local steps.
+  virtual void check(const LocalOptimizer&) const {}
+  /// True: the client's update is weighted in a way that a combiner without weights lacks.
+  virtual bool needs_weights() const { return false; }
 
   // The client's half.
   /// Before the first step.
@@ -54,7 +85,7 @@ class Correction {
   // The server's half, on one thread.
   /// Sent to every participant beside the model; counted in bytes_down.
   virtual TensorMap broadcast() const { return {}; }
-  /// [1] or [T], multiplies delta but not u: FedNova's 1/a_k.
+  /// [1] or [T], multiplies delta but not u: FedNova's 1 / a_k.
   virtual Column factor(const ClientUpdate&) const { return {1.0}; }
   /// An update was added; gather what after_step needs (pending until then).
   virtual void accept(const ClientUpdate&) {}

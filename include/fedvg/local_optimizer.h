@@ -2,6 +2,11 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstdint>
+#include <optional>
+
+#include "fedvg/layout.h"
+
 namespace fedvg {
 
 /// One client's local steps. One object belongs to one worker.
@@ -11,10 +16,18 @@ class LocalOptimizer {
   virtual ~LocalOptimizer() = default;
 
   virtual double learning_rate() const = 0;
+  /// a_tau: how far `steps` steps go under a constant gradient of 1, in units of the
+  /// learning rate; tau for plain SGD. Nothing where a step does not scale with the gradient.
+  virtual std::optional<double> path_length(std::int64_t steps) const = 0;
   /// Forgets what it gathered: called before each client.
   virtual void reset() {}
-  /// In place; vectors [P], gradients after correction and clipping.
-  virtual void step(at::Tensor& parameters, const at::Tensor& gradient, double learning_rate) = 0;
+  /// In place; vectors [P], the gradient after correction and clipping, which may be used
+  /// as scratch.
+  virtual void step(at::Tensor& parameters, at::Tensor& gradient, double learning_rate) = 0;
+
+  /// What it gathered, by name, for an optimizer that is kept between rounds.
+  virtual TensorMap state() const { return {}; }
+  virtual void restore(const TensorMap&) {}
 };
 
 }  // namespace fedvg

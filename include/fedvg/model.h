@@ -13,7 +13,8 @@ namespace fedvg {
 
 /// What BatchNorm does in a forward pass; nothing else in the built-in models differs.
 enum class Mode {
-  train,             ///< statistics of the batch, running statistics updated
+  train,             ///< statistics of the batch, running statistics follow (momentum 0.1)
+  cumulative,        ///< the same, but running statistics are the mean over all batches
   eval,              ///< running statistics
   batch_statistics,  ///< statistics of the batch, nothing updated: how FedVG scores
 };

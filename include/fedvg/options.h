@@ -74,7 +74,8 @@ struct PartBeside {
 /// Members may be bool, std::int64_t, double, std::string, std::vector of the last
 /// three, Part or std::vector<Part>. A call is visit(key, member, help) or
 /// visit(key, member, constraint, help) where the constraint is Bounds (numbers and
-/// lists of them), OneOf (strings and lists of them), PartOf or PartBeside (parts).
+/// lists of them), OneOf (strings and lists of them), PartOf or PartBeside (parts). The
+/// default itself is always accepted: it may stand for "off" outside the constraint.
 ///
 /// Everything that must know an option walks `describe`: the TOML reader, --set,
 /// `fedvg list`, the generated reference and the Python binding. Nothing repeats it.

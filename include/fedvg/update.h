@@ -21,6 +21,7 @@ struct ClientUpdate {
   std::int64_t client = 0;
   std::int64_t samples = 0;  ///< n_k: samples it trained on
   std::int64_t steps = 0;    ///< tau_k: optimizer steps
+  double path = 0;           ///< a_k, LocalOptimizer::path_length; tau_k where it has none
   double loss_first = 0;     ///< mean training loss of the first epoch
   double loss_last = 0;      ///< … of the last
   at::Tensor delta{};        ///< w_k - w, [P]

@@ -14,7 +14,11 @@ struct TrainOptions {
   std::int64_t steps = 0;
   std::int64_t batch_size = 32;
   bool shuffle = true;
+  double clip = 0;
   Part optimizer{"sgd", {}};
+  std::string optimizer_state = "reset";
+  Part schedule{"constant", {}};
+  std::string buffers = "global";
 
   template <class Visitor>
   static void describe(Visitor& visit) {
@@ -24,8 +28,17 @@ struct TrainOptions {
           "local steps of a participant instead of epochs, batches repeating in order; 0: epochs");
     visit("batch_size", &TrainOptions::batch_size, at_least(1), "samples of a local step");
     visit("shuffle", &TrainOptions::shuffle, "draw a new order of the samples each epoch");
+    visit("clip", &TrainOptions::clip, at_least(0),
+          "largest l2 norm of a local gradient, after the correction; 0: not clipped");
     visit("optimizer", &TrainOptions::optimizer, PartOf{"local-optimizer"},
-          "optimizer of local training, its state new each round");
+          "optimizer of local training");
+    visit("optimizer_state", &TrainOptions::optimizer_state, OneOf{{"reset", "keep"}},
+          "start the optimizer anew each round, or keep its state with the client");
+    visit("schedule", &TrainOptions::schedule, PartOf{"schedule"},
+          "learning rate of local training by round");
+    visit("buffers", &TrainOptions::buffers, OneOf{{"global", "local", "reset"}},
+          "running statistics of BatchNorm: averaged like the model; kept by each client; or "
+          "started anew by each participant (the last two: the global model's are those of D_val)");
   }
 };
 
@@ -54,11 +67,13 @@ struct EvaluateOptions {
   }
 };
 
-/// [engine]: how the work is spread; never changes a result.
+/// [engine]: how the work is spread; precision alone changes results.
 struct EngineOptions {
   std::int64_t workers = 0;
   std::int64_t window = 4;
   std::string precision = "float32";
+  std::int64_t state_memory = 1024;
+  std::int64_t memory = 0;
 
   template <class Visitor>
   static void describe(Visitor& visit) {
@@ -68,6 +83,10 @@ struct EngineOptions {
           "finished updates that may wait for their turn in the sum");
     visit("precision", &EngineOptions::precision, OneOf{{"float32", "float64"}},
           "of parameters, training and scoring; sums over clients are always float64");
+    visit("state_memory", &EngineOptions::state_memory, at_least(0),
+          "MB of clients' states (scaffold, feddyn, moon, ...) kept in memory; more wait on disk");
+    visit("memory", &EngineOptions::memory, at_least(0),
+          "MB that a combiner which keeps all updates may take; 0: half of the machine's");
   }
 };
 

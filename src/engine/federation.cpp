@@ -3,14 +3,16 @@
 #include <ATen/Context.h>
 #include <ATen/detail/CUDAHooksInterface.h>
 #include <torch/version.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
 #include <numeric>
 
+#include "engine/named_arrays.h"
 #include "engine/round_driver.h"
 #include "fedvg/error.h"
 #include "fedvg/registry.h"
+#include "fedvg/schedule.h"
 
 namespace fedvg {
 namespace {
@@ -43,22 +45,7 @@ at::Device device_named(const std::string& name) {
   return {at::kCUDA, static_cast<at::DeviceIndex>(number)};
 }
 
-std::string safetensors_dtype(at::ScalarType type) {
-  switch (type) {
-    case at::kFloat: return "F32";
-    case at::kDouble: return "F64";
-    case at::kLong: return "I64";
-    default: throw RunError(std::string("cannot save a tensor of type ") + at::toString(type));
-  }
-}
 
-NamedArray to_array(const std::string& name, const at::Tensor& tensor) {
-  const at::Tensor plain = tensor.detach().to(at::kCPU).contiguous();
-  NamedArray array{name, safetensors_dtype(plain.scalar_type()), plain.sizes().vec(), {}};
-  array.bytes.resize(plain.nbytes());
-  if (!array.bytes.empty()) std::memcpy(array.bytes.data(), plain.data_ptr(), plain.nbytes());
-  return array;
-}
 
 void check_labels(const Samples& samples, std::int64_t classes, const char* part) {
   for (std::size_t i = 0; i < samples.labels.size(); ++i) {
@@ -67,6 +54,40 @@ void check_labels(const Samples& samples, std::int64_t classes, const char* part
                     " at position " + std::to_string(i) + " does not fit a model of " +
                     std::to_string(classes) + " outputs");
   }
+}
+
+constexpr std::int64_t kMegabyte = 1 << 20;
+
+/// A combiner that takes no weights goes with rules that give none.
+void check_combiner(const FederationSetup& setup, const DriverSetup& driver) {
+  const Method& method = setup.method;
+  if (driver.combiner->takes_weights()) return;
+  if (method.weighting.name != "size" && method.weighting.name != "uniform") {
+    throw OptionError("method.combiner " + method.combiner.name + " counts all updates alike, so "
+                      "weighting " + method.weighting.name + " would be ignored; take combiner "
+                      "mean, or weighting uniform");
+  }
+  if (driver.correction->needs_weights()) {
+    throw OptionError("method.combiner " + method.combiner.name + " takes no weights, which "
+                      "correction " + method.correction.name + " needs; take combiner mean");
+  }
+  if (setup.largest_cohort > 0) driver.combiner->check(setup.largest_cohort);
+}
+
+/// A combiner that keeps all updates of a round must fit into engine.memory.
+void check_memory(const FederationSetup& setup, const RoundDriver& driver,
+                  const Combiner& combiner) {
+  if (combiner.takes_weights() || setup.largest_cohort == 0) return;
+  const std::int64_t model = driver.layout().size() * static_cast<std::int64_t>(driver.global().itemsize());
+  const std::int64_t needed = combiner.models_held(setup.largest_cohort, 1) * model;
+  const std::int64_t half =
+      static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE) / 2;
+  const std::int64_t allowed = setup.engine.memory > 0 ? setup.engine.memory * kMegabyte : half;
+  if (needed <= allowed) return;
+  throw OptionError("method.combiner " + setup.method.combiner.name + " keeps the updates of all " +
+                    std::to_string(setup.largest_cohort) + " participants, " +
+                    std::to_string(needed / kMegabyte) + " MB, and engine.memory allows " +
+                    std::to_string(allowed / kMegabyte) + " MB");
 }
 
 }  // namespace
@@ -89,6 +110,13 @@ Federation::Federation(const FederatedData& data, FederationSetup setup)
   driver.correction = Registry<Correction>::instance().make(setup.method.correction);
   driver.weighting = Registry<WeightingRule>::instance().make(setup.method.weighting);
   driver.server = Registry<ServerOptimizer>::instance().make(setup.method.server);
+  driver.combiner = Registry<Combiner>::instance().make(setup.method.combiner);
+  check_combiner(setup, driver);
+  if (setup.train.buffers != "global" && data.validation.empty()) {
+    throw OptionError("train.buffers = \"" + setup.train.buffers + "\" takes the global model's "
+                      "running statistics from D_val, and there is none; set validation.source "
+                      "= \"holdout\"");
+  }
   if (driver.weighting->needs_validation() && data.validation.empty()) {
     throw OptionError("method " + setup.method.name + " weighs clients on the server's "
                       "validation set D_val, and there is none; set validation.source = "
@@ -116,7 +144,7 @@ Federation::Federation(const FederatedData& data, FederationSetup setup)
   std::iota(impl_->test_ids.begin(), impl_->test_ids.end(), 0);
   impl_->validation_ids = data.validation;
   for (const auto& samples : data.clients) {
-    driver.clients.push_back({impl_->training.get(), samples, {}});
+    driver.clients.push_back({.store = impl_->training.get(), .samples = samples});
   }
   if (!data.validation.empty()) {
     driver.validation = {
@@ -124,8 +152,23 @@ Federation::Federation(const FederatedData& data, FederationSetup setup)
         cut(data.validation, setup.scoring.batch_size, /*join_last=*/true),
         setup.scoring.mode == "eval" ? Mode::eval : Mode::batch_statistics};
   }
-  driver.rules = {setup.train.epochs, setup.train.steps, setup.train.batch_size,
-                  setup.train.shuffle, setup.seed};
+  driver.rules = {.epochs = setup.train.epochs,
+                  .steps = setup.train.steps,
+                  .batch_size = setup.train.batch_size,
+                  .shuffle = setup.train.shuffle,
+                  .clip = setup.train.clip,
+                  .keep_optimizer = setup.train.optimizer_state == "keep",
+                  .buffers = setup.train.buffers == "global"  ? BufferRule::global
+                             : setup.train.buffers == "local" ? BufferRule::local
+                                                              : BufferRule::reset,
+                  .seed = setup.seed};
+  const std::shared_ptr<const Schedule> schedule =
+      Registry<Schedule>::instance().make(setup.train.schedule);
+  driver.learning_rate_factor = [schedule, rounds = setup.train.rounds](std::int64_t round) {
+    return schedule->factor(round, rounds);
+  };
+  driver.state_memory = setup.engine.state_memory * kMegabyte;
+  driver.state_folder = setup.state_folder;
   driver.window = static_cast<std::size_t>(setup.engine.window);
   driver.before_training = setup.before_training;
 
@@ -149,7 +192,9 @@ Federation::Federation(const FederatedData& data, FederationSetup setup)
   info.libtorch_version = TORCH_VERSION;
   info.device = setup.device;
 
+  const Combiner& combiner = *driver.combiner;
   impl_->driver = std::make_unique<RoundDriver>(std::move(driver));
+  check_memory(setup, *impl_->driver, combiner);
   const Layout& layout = impl_->driver->layout();
   info.parameters = layout.parameters();
   for (const auto& slot : layout.slots()) {

@@ -31,6 +31,7 @@ struct FederationSetup {
   std::string device = "cpu";  ///< "cpu" or "cuda:N"
   bool normalize_by_training_data = false;  ///< else bytes / 255
   std::int64_t largest_cohort = 0;  ///< more workers than this are not started; 0: unknown
+  std::string state_folder;  ///< for clients' states beyond engine.state_memory; "": temporary
   /// Called by a worker before it trains `client`: tests delay or fail it.
   std::function<void(std::int64_t client)> before_training;
 };
@@ -68,6 +69,7 @@ struct RoundRecord {
   std::optional<double> weight_min, weight_max;  ///< over accepted participants
   std::optional<double> weight_entropy;  ///< -sum w ln w / ln K; absent for fewer than 2
   std::int64_t bytes_down = 0, bytes_up = 0;
+  double learning_rate = 0;  ///< of local training in this round
   double seconds = 0;        ///< wall time of training, scoring and combining
   double seconds_train = 0, seconds_score = 0;  ///< worker time / workers
   double seconds_combine = 0;                   ///< worker time / workers + server step

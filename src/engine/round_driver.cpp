@@ -7,8 +7,11 @@
 #include <chrono>
 #include <cmath>
 #include <numeric>
+#include <set>
 
+#include "engine/combiners/update_sum.h"
 #include "fedvg/error.h"
+#include "fedvg/registry.h"
 
 namespace fedvg {
 namespace {
@@ -52,36 +55,38 @@ struct RoundDriver::Finished {
   ClientRecord* record = nullptr;
 };
 
-/// What a round gathers.
-struct RoundDriver::Sums {
-  UpdateSum sum;
+/// What a round gathers of the updates that count.
+struct RoundDriver::Accepted {
+  std::int64_t round;
   std::vector<Receipt> receipts;
   std::vector<ClientRecord*> records;  ///< of the receipts
-  std::int64_t bytes_up = 0;
+  std::int64_t extra_bytes = 0;
   double seconds = 0;  ///< spent adding
 };
 
 RoundDriver::RoundDriver(DriverSetup setup) : setup_(std::move(setup)), pool_(setup_.workers) {
-  std::vector<std::unique_ptr<Model>> models;
-  for (std::size_t i = 0; i < setup_.workers; ++i) models.push_back(setup_.build_model());
-  setup_.format.channels_last = setup_.format.channels_last && models[0]->channels_last();
-  layout_ = layout_of(*models[0], setup_.format.channels_last);
+  if (!setup_.combiner) setup_.combiner = Registry<Combiner>::instance().make("mean");
+  const auto model = setup_.build_model();
+  setup_.format.channels_last = setup_.format.channels_last && model->channels_last();
+  layout_ = layout_of(*model, setup_.format.channels_last);
+  setup_.correction->check(*setup_.build_optimizer());
+  states_ = std::make_unique<ClientStateStore>(setup_.state_memory, setup_.state_folder);
   workers_.resize(setup_.workers);
   // Each worker's memory is first touched by the thread that will use it.
   pool_.run(setup_.workers, [&](std::size_t, std::size_t i) {
-    workers_[i] = std::make_unique<Worker>(std::move(models[i]), layout_, setup_.format.dtype,
+    workers_[i] = std::make_unique<Worker>(setup_.build_model, layout_, setup_.format.dtype,
                                            setup_.format.device, setup_.build_optimizer(),
                                            setup_.validation);
   });
-  Model& model = workers_[0]->model();
+  Model& first = workers_[0]->model();
   Random initial(setup_.rules.seed, "initial-model");
-  model.initialize(initial);
+  first.initialize(initial);
   global_ = at::zeros({layout_.size()},
                       at::TensorOptions().dtype(setup_.format.dtype).device(setup_.format.device));
   for (std::size_t i = 0; i < layout_.tensors(); ++i) {
-    layout_.view(global_, i).copy_(model.parameters()[i].tensor.detach());
+    layout_.view(global_, i).copy_(first.parameters()[i].tensor.detach());
   }
-  for (const auto& buffer : model.buffers()) buffers_.push_back(buffer.tensor.clone());
+  for (const auto& buffer : first.buffers()) buffers_.push_back(buffer.tensor.clone());
 }
 
 void RoundDriver::set_global(const at::Tensor& w, const Tensors& buffers) {
@@ -90,15 +95,16 @@ void RoundDriver::set_global(const at::Tensor& w, const Tensors& buffers) {
   for (const auto& buffer : buffers) buffers_.push_back(buffer.clone());
 }
 
-void RoundDriver::train_client(Worker& worker, const Round& round, ClientRecord& record,
-                               const std::atomic<bool>& stop, Finished& finished) {
+void RoundDriver::train_client(Worker& worker, const RoundStart& start, const Round& round,
+                               ClientRecord& record, const std::atomic<bool>& stop,
+                               Finished& finished) {
   if (setup_.before_training) setup_.before_training(record.client);
   const Stopwatch training;
-  worker.load(global_, buffers_);
   ClientUpdate& update = finished.update;
-  update = worker.train(round.index, record.client,
+  ClientState next;
+  update = worker.train(start, record.client,
                         setup_.clients[static_cast<std::size_t>(record.client)], setup_.rules,
-                        global_, *setup_.correction, stop);
+                        *setup_.correction, states_->get(record.client), next, stop);
   record.samples = update.samples;
   record.steps = update.steps;
   record.loss_first = update.loss_first;
@@ -119,6 +125,27 @@ void RoundDriver::train_client(Worker& worker, const Round& round, ClientRecord&
   record.norm = finished.assessment.norm;
   record.tensor_norms = finished.assessment.tensor_norms;
   record.status = finished.assessment.refused.empty() ? "ok" : finished.assessment.refused;
+  if (record.status == "ok" && !next.empty()) states_->put(record.client, start.round, next);
+  if (setup_.rules.buffers != BufferRule::global) update.buffers.clear();
+}
+
+void RoundDriver::add(Finished&& finished, Accepted& accepted) {
+  if (finished.record->status != "ok") return;
+  const Stopwatch adding;
+  const ClientUpdate& update = finished.update;
+  Receipt receipt{.client = update.client,
+                  .samples = update.samples,
+                  .steps = update.steps,
+                  .loss_last = update.loss_last,
+                  .scores = std::move(finished.assessment.parts),
+                  .factor = setup_.correction->factor(update),
+                  .note = update.note};
+  setup_.combiner->add(update, receipt.scores, receipt.factor);
+  setup_.correction->accept(update);
+  accepted.extra_bytes += bytes_of(update.extra);
+  accepted.receipts.push_back(std::move(receipt));
+  accepted.records.push_back(finished.record);
+  accepted.seconds += adding.seconds();
 }
 
 RoundRecord RoundDriver::run_round(std::int64_t index, const std::vector<std::int64_t>& cohort,
@@ -143,26 +170,15 @@ RoundRecord RoundDriver::run_round(std::int64_t index, const std::vector<std::in
     return samples(a) != samples(b) ? samples(a) > samples(b) : cohort[a] < cohort[b];
   });
 
-  Sums sums{.sum = UpdateSum(layout_, setup_.weighting->parts())};
   const auto population = static_cast<std::int64_t>(setup_.clients.size());
+  const TensorMap inbox = setup_.correction->broadcast();
+  RoundStart start{index, global_, buffers_, inbox};
+  if (setup_.learning_rate_factor) start.learning_rate_factor = setup_.learning_rate_factor(index);
   const Round round{index, population, global_, layout_, {}};
+  Accepted accepted{.round = index};
+  setup_.combiner->begin(layout_, setup_.weighting->parts());
   TurnQueue<Finished> queue(setup_.window, [&](Finished&& finished) {
-    if (finished.record->status != "ok") return;
-    const Stopwatch adding;
-    const ClientUpdate& update = finished.update;
-    Receipt receipt{.client = update.client,
-                    .samples = update.samples,
-                    .steps = update.steps,
-                    .loss_last = update.loss_last,
-                    .scores = std::move(finished.assessment.parts),
-                    .factor = setup_.correction->factor(update),
-                    .note = update.note};
-    sums.sum.add(update, receipt.scores, receipt.factor);
-    setup_.correction->accept(update);
-    sums.bytes_up += bytes_of(update.extra);
-    sums.receipts.push_back(std::move(receipt));
-    sums.records.push_back(finished.record);
-    sums.seconds += adding.seconds();
+    add(std::move(finished), accepted);
   });
   try {
     pool_.run(1, [&](std::size_t worker, std::size_t) {
@@ -176,7 +192,7 @@ RoundRecord RoundDriver::run_round(std::int64_t index, const std::vector<std::in
         if (stop) throw Interrupted("stopped between two clients");
         Finished finished;
         finished.record = &record.clients[order[position]];
-        train_client(*workers_[worker], round, *finished.record, stop, finished);
+        train_client(*workers_[worker], start, round, *finished.record, stop, finished);
         queue.put(position, std::move(finished));
       } catch (...) {
         queue.close();
@@ -187,75 +203,92 @@ RoundRecord RoundDriver::run_round(std::int64_t index, const std::vector<std::in
         progress({++done, record.participants});
       }
     });
-    finish(round, sums, record);
+    const Stopwatch stepping;
+    step(accepted, record);
+    record.seconds_combine = stepping.seconds();
   } catch (...) {
     setup_.correction->abandon(round);
+    states_->drop(index);
     throw;
   }
+  summarize(accepted, start, record);
   record.seconds = total.seconds();
   return record;
 }
 
-void RoundDriver::finish(const Round& start, Sums& sums, RoundRecord& record) {
-  const Stopwatch stepping;
-  const Round round{start.index, start.population, global_, layout_, sums.receipts};
+void RoundDriver::step(Accepted& accepted, RoundRecord& record) {
+  const auto population = static_cast<std::int64_t>(setup_.clients.size());
+  const Round round{accepted.round, population, global_, layout_, accepted.receipts};
   std::vector<std::vector<Score>> scores;
-  for (const auto& receipt : sums.receipts) scores.push_back(receipt.scores);
+  for (const auto& receipt : accepted.receipts) scores.push_back(receipt.scores);
   const auto shares = setup_.weighting->shares(scores);
-  auto combined = sums.sum.combine(shares);
+  auto combined = setup_.combiner->combine(shares);
   if (!combined) {
     record.is_void = true;
-    record.void_reason = sums.receipts.empty() ? "no update was accepted" : "total weight 0";
+    record.void_reason = scores.empty() ? "no update was accepted" : "total weight 0";
     setup_.correction->abandon(round);
-  } else {
-    std::vector<Column> weights;
-    for (std::size_t k = 0; k < sums.receipts.size(); ++k) {
-      weights.push_back(sums.sum.weights(sums.receipts[k].scores, shares));
-      sums.records[k]->weight = mean(weights[k]);
-      sums.records[k]->tensor_weights = weights[k];
-      if (weights[k].size() == 1) {
-        sums.records[k]->tensor_weights.assign(layout_.tensors(), weights[k][0]);
-      }
-    }
-    const Column columns = setup_.correction->columns(round, weights);
-    for (std::size_t l = 0; l < layout_.tensors() && !(columns.size() == 1 && columns[0] == 1);
-         ++l) {
-      layout_.segment(combined->step, l).mul_(column_at(columns, l));
-    }
-    at::Tensor w = global_.to(at::kDouble, /*non_blocking=*/false, /*copy=*/true);
-    setup_.server->step(w, combined->step);
-    setup_.correction->after_step(round, w);
-    at::Tensor next = w.to(global_.scalar_type(), /*non_blocking=*/false, /*copy=*/true);
-    if (!all_finite(next)) {
-      throw RunError("diverged in round " + std::to_string(round.index) +
-                     ": the server's step is not finite; the model of the round before is kept; "
-                     "take smaller learning rates");
-    }
-    global_ = std::move(next);
-    buffers_ = std::move(combined->buffers);
+    states_->drop(accepted.round);
+    return;
   }
+  std::vector<Column> weights;
+  std::set<std::int64_t> clients;
+  for (std::size_t k = 0; k < accepted.receipts.size(); ++k) {
+    weights.push_back(setup_.combiner->weights(k, scores[k], shares));
+    ClientRecord& client = *accepted.records[k];
+    client.weight = mean(weights[k]);
+    client.tensor_weights = weights[k];
+    if (weights[k].size() == 1) client.tensor_weights.assign(layout_.tensors(), weights[k][0]);
+    clients.insert(client.client);
+  }
+  const Column columns = setup_.correction->columns(round, weights);
+  for (std::size_t l = 0; l < layout_.tensors() && !(columns.size() == 1 && columns[0] == 1);
+       ++l) {
+    layout_.segment(combined->step, l).mul_(column_at(columns, l));
+  }
+  at::Tensor w = global_.to(at::kDouble, /*non_blocking=*/false, /*copy=*/true);
+  setup_.server->step(w, combined->step);
+  setup_.correction->after_step(round, w);
+  at::Tensor next = w.to(global_.scalar_type(), /*non_blocking=*/false, /*copy=*/true);
+  if (!all_finite(next)) {
+    throw RunError("diverged in round " + std::to_string(round.index) +
+                   ": the server's step is not finite; the model of the round before is kept; "
+                   "take smaller learning rates");
+  }
+  global_ = std::move(next);
+  states_->publish(accepted.round, clients);
+  if (setup_.rules.buffers == BufferRule::global) {
+    buffers_ = std::move(combined->buffers);
+  } else {
+    pool_.run(1, [&](std::size_t worker, std::size_t) {
+      buffers_ = workers_[worker]->buffers_from_validation(global_);
+    });
+  }
+}
+
+void RoundDriver::summarize(const Accepted& accepted, const RoundStart& start,
+                            RoundRecord& record) const {
   double entropy = 0;
-  for (const ClientRecord* client : sums.records) {
+  for (const ClientRecord* client : accepted.records) {
     if (record.is_void) break;
     record.weight_min = std::min(record.weight_min.value_or(client->weight), client->weight);
     record.weight_max = std::max(record.weight_max.value_or(client->weight), client->weight);
     if (client->weight > 0) entropy -= client->weight * std::log(client->weight);
   }
-  const auto accepted = static_cast<double>(sums.records.size());
-  if (!record.is_void && accepted > 1) record.weight_entropy = entropy / std::log(accepted);
+  const auto count = static_cast<double>(accepted.records.size());
+  if (!record.is_void && count > 1) record.weight_entropy = entropy / std::log(count);
 
   std::int64_t model_bytes = layout_.parameters() * static_cast<std::int64_t>(global_.itemsize());
   for (const auto& buffer : buffers_) model_bytes += static_cast<std::int64_t>(buffer.nbytes());
-  record.bytes_down =
-      record.participants * (model_bytes + bytes_of(setup_.correction->broadcast()));
-  record.bytes_up = record.participants * model_bytes + sums.bytes_up;
+  record.bytes_down = record.participants * (model_bytes + bytes_of(start.inbox));
+  record.bytes_up = record.participants * model_bytes + accepted.extra_bytes;
   const auto workers = static_cast<double>(pool_.size());
   for (const auto& client : record.clients) {
     record.rejected += client.status == "not-finite" || client.status == "dead";
     record.seconds_train += client.seconds_train / workers;
     record.seconds_score += client.seconds_score / workers;
   }
-  record.seconds_combine = sums.seconds / workers + stepping.seconds();
+  record.seconds_combine += accepted.seconds / workers;
+  record.learning_rate = setup_.build_optimizer()->learning_rate() * start.learning_rate_factor;
 }
 
 Evaluation RoundDriver::evaluate(const SampleStore& store, std::span<const std::int64_t> ids) {

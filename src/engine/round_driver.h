@@ -4,12 +4,13 @@
 #include <memory>
 #include <vector>
 
+#include "engine/client_state.h"
 #include "engine/federation.h"
 #include "engine/samples.h"
 #include "engine/turn_queue.h"
-#include "engine/update_sum.h"
 #include "engine/worker.h"
 #include "engine/worker_pool.h"
+#include "fedvg/combiner.h"
 #include "fedvg/correction.h"
 #include "fedvg/server_optimizer.h"
 #include "fedvg/weighting.h"
@@ -23,11 +24,15 @@ struct DriverSetup {
   std::unique_ptr<Correction> correction;
   std::unique_ptr<WeightingRule> weighting;
   std::unique_ptr<ServerOptimizer> server;
+  std::unique_ptr<Combiner> combiner;
+  std::function<double(std::int64_t round)> learning_rate_factor;  ///< empty: 1
   std::vector<LocalData> clients;  ///< by client index; N = clients.size()
   Worker::Validation validation;
   LocalRules rules;
   std::size_t workers = 1, window = 4;
   ImageFormat format;
+  std::int64_t state_memory = std::int64_t{1} << 30;  ///< bytes; ClientStateStore
+  std::filesystem::path state_folder;
   std::function<void(std::int64_t client)> before_training;
 };
 
@@ -55,16 +60,19 @@ class RoundDriver {
 
  private:
   struct Finished;
-  struct Sums;
+  struct Accepted;
 
-  void train_client(Worker& worker, const Round& round, ClientRecord& record,
-                    const std::atomic<bool>& stop, Finished& finished);
-  void finish(const Round& round, Sums& sums, RoundRecord& record);
+  void train_client(Worker& worker, const RoundStart& start, const Round& round,
+                    ClientRecord& record, const std::atomic<bool>& stop, Finished& finished);
+  void add(Finished&& finished, Accepted& accepted);
+  void step(Accepted& accepted, RoundRecord& record);
+  void summarize(const Accepted& accepted, const RoundStart& start, RoundRecord& record) const;
 
   DriverSetup setup_;
   Layout layout_;
   at::Tensor global_;  ///< w, [P]
   Tensors buffers_;
+  std::unique_ptr<ClientStateStore> states_;
   std::vector<std::unique_ptr<Worker>> workers_;
   WorkerPool pool_;
 };

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <limits>
 
+#include "fedvg/clip.h"
 #include "fedvg/error.h"
 
 namespace fedvg {
@@ -74,26 +75,39 @@ std::vector<std::int64_t> buffer_blocks_of(const Model& model, const Layout& lay
   return result;
 }
 
-Worker::Worker(std::unique_ptr<Model> model, const Layout& layout, at::ScalarType dtype,
-               at::Device device, std::unique_ptr<LocalOptimizer> optimizer,
+void Worker::Resident::load(const at::Tensor& w, const Tensors& buffers) {
+  parameters.copy_(w);
+  for (std::size_t i = 0; i < buffers.size(); ++i) model->buffers()[i].tensor.copy_(buffers[i]);
+}
+
+Worker::Resident Worker::make_resident() const {
+  Resident resident{build_model_(), at::zeros({layout_.size()}, options_)};
+  for (std::size_t i = 0; i < layout_.tensors(); ++i) {
+    resident.model->parameters()[i].tensor.set_data(layout_.view(resident.parameters, i));
+  }
+  for (auto& buffer : resident.model->buffers()) {
+    const bool counter = !buffer.tensor.is_floating_point();
+    buffer.tensor.set_data(
+        buffer.tensor.to(options_.device(), counter ? at::kLong : options_.dtype().toScalarType()));
+  }
+  return resident;
+}
+
+Worker::Worker(std::function<std::unique_ptr<Model>()> build_model, const Layout& layout,
+               at::ScalarType dtype, at::Device device, std::unique_ptr<LocalOptimizer> optimizer,
                const Validation& validation)
-    : model_(std::move(model)),
+    : build_model_(std::move(build_model)),
+      options_(at::TensorOptions().dtype(dtype).device(device)),
       layout_(layout),
       validation_(validation),
       optimizer_(std::move(optimizer)),
-      buffer_blocks_(buffer_blocks_of(*model_, layout)) {
-  const auto options = at::TensorOptions().dtype(dtype).device(device);
-  parameters_ = at::zeros({layout.size()}, options);
-  gradient_ = at::zeros({layout.size()}, options);
+      own_(make_resident()) {
+  buffer_blocks_ = buffer_blocks_of(*own_.model, layout);
+  gradient_ = at::zeros({layout.size()}, options_);
   for (std::size_t i = 0; i < layout.tensors(); ++i) {
-    at::Tensor& parameter = model_->parameters()[i].tensor;
-    parameter.set_data(layout.view(parameters_, i));
-    parameter.mutable_grad() = layout.view(gradient_, i);
+    own_.model->parameters()[i].tensor.mutable_grad() = layout.view(gradient_, i);
   }
-  for (auto& buffer : model_->buffers()) {
-    const bool counter = !buffer.tensor.is_floating_point();
-    buffer.tensor.set_data(buffer.tensor.to(device, counter ? at::kLong : dtype));
-  }
+  for (const auto& buffer : own_.model->buffers()) fresh_buffers_.push_back(buffer.tensor.clone());
 }
 
 void Worker::model_changed() {
@@ -102,76 +116,128 @@ void Worker::model_changed() {
 }
 
 void Worker::load(const at::Tensor& w, const Tensors& buffers) {
-  parameters_.copy_(w);
-  for (std::size_t i = 0; i < buffers.size(); ++i) {
-    model_->buffers()[i].tensor.copy_(buffers[i]);
-  }
+  own_.load(w, buffers);
   model_changed();
 }
 
-ClientUpdate Worker::train(std::int64_t round, std::int64_t client, const LocalData& data,
-                           const LocalRules& rules, const at::Tensor& global,
-                           const Correction& correction, const std::atomic<bool>& stop) {
-  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-  ClientUpdate update{.client = client,
-                      .samples = static_cast<std::int64_t>(data.samples.size()),
-                      .loss_first = kNone,
-                      .loss_last = kNone};
-  Random order(rules.seed, "batches", round, client);
-  Random drawn(rules.seed, "correction", round, client);
-  LocalContext context{.round = round,
-                       .client = client,
-                       .learning_rate = optimizer_->learning_rate(),
-                       .parameters = parameters_,
-                       .gradient = gradient_,
-                       .global = global,
-                       .layout = &layout_,
-                       .model = model_.get(),
-                       .random = &drawn};
-  optimizer_->reset();
-  correction.begin(context);
-  model_changed();
+Tensors Worker::buffers_at_start(const RoundStart& start, BufferRule rule,
+                                 const ClientState& state) const {
+  if (rule == BufferRule::reset) return fresh_buffers_;
+  if (rule == BufferRule::local && !state.buffers.empty()) return state.buffers;
+  return start.buffers;
+}
 
-  BatchPlan plan = cut(data.samples, rules.batch_size);
+ClientUpdate Worker::train(const RoundStart& start, std::int64_t client, const LocalData& data,
+                           const LocalRules& rules, const Correction& correction,
+                           const ClientState& state, ClientState& next,
+                           const std::atomic<bool>& stop) {
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  ClientUpdate update{.client = client, .loss_first = kNone, .loss_last = kNone};
+  load(start.global, buffers_at_start(start, rules.buffers, state));
+  training_ = data.store;
+  optimizer_->reset();
+  if (rules.keep_optimizer) optimizer_->restore(state.optimizer);
+
+  Random order(rules.seed, "batches", start.round, client);
+  Random drawn(rules.seed, "correction", start.round, client);
+  std::vector<std::int64_t> samples = data.samples;
+  LocalContext context{.round = start.round,
+                       .client = client,
+                       .learning_rate = optimizer_->learning_rate() * start.learning_rate_factor,
+                       .parameters = own_.parameters,
+                       .gradient = gradient_,
+                       .global = start.global,
+                       .global_buffers = &start.buffers,
+                       .layout = &layout_,
+                       .optimizer = optimizer_.get(),
+                       .random = &drawn,
+                       .inbox = &start.inbox,
+                       .state = &state.correction,
+                       .samples = &samples,
+                       .fixed_probe = data.fixed_probe,
+                       .batch_size = rules.batch_size,
+                       .tools = this};
+  correction.begin(context);
+  update.samples = static_cast<std::int64_t>(samples.size());
+
+  BatchPlan plan = cut(std::move(samples), rules.batch_size);
+  context.samples = nullptr;
   if (!data.fixed_ends.empty()) plan.ends = data.fixed_ends;
-  const std::int64_t most =
-      rules.steps > 0 ? rules.steps : std::numeric_limits<std::int64_t>::max();
-  const auto usable = [&](std::size_t b) { return !model_->has_batch_norm() || plan.batch(b).size() > 1; };
+  const auto usable = [&](std::size_t b) {
+    return !own_.model->has_batch_norm() || plan.batch(b).size() > 1;
+  };
   bool any = false;
   for (std::size_t b = 0; b < plan.batches(); ++b) any = any || usable(b);
+  constexpr auto kNoLimit = std::numeric_limits<std::int64_t>::max();
+  const std::int64_t most = rules.steps > 0 ? rules.steps : kNoLimit;
+  const std::int64_t passes = rules.steps > 0 ? kNoLimit : rules.epochs;
 
   LossTrack losses;
-  const std::int64_t passes = rules.steps > 0 ? most : rules.epochs;
   for (std::int64_t pass = 0; any && pass < passes && context.steps < most; ++pass) {
     if (rules.shuffle) order.shuffle(std::span(plan.ids));
     for (std::size_t b = 0; b < plan.batches() && context.steps < most; ++b) {
       if (stop.load(std::memory_order_relaxed)) throw Interrupted("stopped in training");
       if (!usable(b)) continue;
       const Batch batch = data.store->assemble(plan.batch(b), batch_buffer_);
-      const Output output = model_->forward(batch.images, Mode::train);
+      const Output output = own_.model->forward(batch.images, Mode::train);
       const at::Tensor task = at::cross_entropy_loss(output.logits, batch.labels);
       gradient_.zero_();
       correction.loss(context, batch, output, task).backward();
       const double loss = task.item<double>();
       losses.add(loss, plan.batch(b).size());
+      ++context.steps;
       if (!std::isfinite(loss)) {
         losses.end_pass(update);
         update.loss_last = loss;
-        update.steps = ++context.steps;
+        update.steps = context.steps;
         return update;
       }
       correction.grad(context);
-      optimizer_->step(parameters_, gradient_, context.learning_rate);
-      ++context.steps;
+      clip_to_norm(gradient_, rules.clip);
+      optimizer_->step(own_.parameters, gradient_, context.learning_rate);
     }
     losses.end_pass(update);
   }
   update.steps = context.steps;
-  update.delta = parameters_.sub(global);
-  for (const auto& buffer : model_->buffers()) update.buffers.push_back(buffer.tensor.clone());
-  correction.end(context, update);
+  update.path = optimizer_->path_length(update.steps).value_or(static_cast<double>(update.steps));
+  update.delta = own_.parameters.sub(start.global);
+  for (const auto& buffer : own_.model->buffers()) update.buffers.push_back(buffer.tensor.clone());
+  if (update.steps > 0) correction.end(context, update);
+  next.correction = context.next_state.empty() ? state.correction : std::move(context.next_state);
+  if (rules.keep_optimizer) next.optimizer = optimizer_->state();
+  if (rules.buffers == BufferRule::local) next.buffers = update.buffers;
   model_changed();
   return update;
+}
+
+Tensors Worker::buffers_from_validation(const at::Tensor& w) {
+  const at::NoGradGuard no_grad;
+  load(w, fresh_buffers_);
+  for (std::size_t b = 0; b < validation_.plan.batches(); ++b) {
+    const Batch batch = validation_.store->assemble(validation_.plan.batch(b), batch_buffer_);
+    own_.model->forward(batch.images, Mode::cumulative);
+  }
+  Tensors buffers;
+  for (const auto& buffer : own_.model->buffers()) buffers.push_back(buffer.tensor.clone());
+  return buffers;
+}
+
+void Worker::gradient_of(std::span<const std::int64_t> samples, Mode mode, bool add) {
+  if (!add) gradient_.zero_();
+  const Batch batch = training_->assemble(samples, batch_buffer_);
+  const Output output = own_.model->forward(batch.images, mode);
+  at::cross_entropy_loss(output.logits, batch.labels).backward();
+  gradient_is_validation_ = false;
+}
+
+void Worker::load_replica(std::size_t slot, const at::Tensor& w, const Tensors& buffers) {
+  while (replicas_.size() <= slot) replicas_.push_back(make_resident());
+  replicas_[slot].load(w, buffers);
+}
+
+at::Tensor Worker::replica_features(std::size_t slot, const at::Tensor& images) {
+  const at::NoGradGuard no_grad;
+  return replicas_.at(slot).model->forward(images, Mode::eval).features;
 }
 
 const at::Tensor& Worker::gradient() {
@@ -180,9 +246,8 @@ const at::Tensor& Worker::gradient() {
   gradient_.zero_();
   const auto total = static_cast<double>(validation_.plan.ids.size());
   for (std::size_t b = 0; b < validation_.plan.batches(); ++b) {
-    const Batch batch =
-        validation_.store->assemble(validation_.plan.batch(b), batch_buffer_);
-    const Output output = model_->forward(batch.images, validation_.mode);
+    const Batch batch = validation_.store->assemble(validation_.plan.batch(b), batch_buffer_);
+    const Output output = own_.model->forward(batch.images, validation_.mode);
     cross_entropy_sum(output.logits, batch.labels).div(total).backward();
   }
   gradient_is_validation_ = true;
@@ -205,7 +270,7 @@ Worker::Tally Worker::evaluate(const SampleStore& store, std::span<const std::in
   for (std::size_t begin = 0; begin < ids.size(); begin += step) {
     const auto part = ids.subspan(begin, std::min(step, ids.size() - begin));
     const Batch batch = store.assemble(part, batch_buffer_);
-    const at::Tensor logits = model_->forward(batch.images, Mode::eval).logits;
+    const at::Tensor logits = own_.model->forward(batch.images, Mode::eval).logits;
     tally.loss_sum += cross_entropy_sum(logits, batch.labels).item<double>();
     tally.right += at::argmax(logits, 1).eq(batch.labels).sum().item<std::int64_t>();
     tally.samples += static_cast<std::int64_t>(part.size());

@@ -1,11 +1,12 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
 
-#include "engine/engine_options.h"
+#include "engine/client_state.h"
 #include "engine/samples.h"
 #include "fedvg/correction.h"
 #include "fedvg/local_optimizer.h"
@@ -25,18 +26,35 @@ struct LocalData {
   const SampleStore* store = nullptr;
   std::vector<std::int64_t> samples;
   std::vector<std::size_t> fixed_ends;  ///< batches as given (conformance); empty: cut by size
+  std::vector<std::vector<std::int64_t>> fixed_probe;  ///< Elastic's, as given (conformance)
 };
+
+/// What becomes of running statistics: averaged like the model, kept by each client, or
+/// started anew by each participant.
+enum class BufferRule { global, local, reset };
 
 /// The rules of local training that all clients share.
 struct LocalRules {
   std::int64_t epochs = 1, steps = 0, batch_size = 32;
   bool shuffle = true;
+  double clip = 0;  ///< largest l2 norm of a corrected gradient; 0: off
+  bool keep_optimizer = false;  ///< its state lives in the client's state, not for a round
+  BufferRule buffers = BufferRule::global;
   std::uint64_t seed = 1;
+};
+
+/// What a round gives every participant.
+struct RoundStart {
+  std::int64_t round = 1;
+  const at::Tensor& global;  ///< w, [P]
+  const Tensors& buffers;
+  const TensorMap& inbox;    ///< Correction::broadcast
+  double learning_rate_factor = 1;  ///< of the schedule
 };
 
 /// One resident model with everything that trains, scores and evaluates it. Parameters
 /// and gradients are views of one flat vector each. Belongs to one thread.
-class Worker final : public Evaluator {
+class Worker final : public Evaluator, private LocalTools {
  public:
   struct Validation {
     const SampleStore* store = nullptr;  ///< null: no D_val
@@ -44,19 +62,24 @@ class Worker final : public Evaluator {
     Mode mode = Mode::batch_statistics;
   };
 
-  Worker(std::unique_ptr<Model> model, const Layout& layout, at::ScalarType dtype,
-         at::Device device, std::unique_ptr<LocalOptimizer> optimizer,
+  Worker(std::function<std::unique_ptr<Model>()> build_model, const Layout& layout,
+         at::ScalarType dtype, at::Device device, std::unique_ptr<LocalOptimizer> optimizer,
          const Validation& validation);
 
   /// Takes a model: w [P] and the values of its buffers.
   void load(const at::Tensor& w, const Tensors& buffers);
 
-  /// Local training from the model that was loaded last, which must be `global`. Throws
-  /// Interrupted between two batches once `stop` is true. Ends early, with a loss that is
-  /// not finite, when a batch's loss is not.
-  ClientUpdate train(std::int64_t round, std::int64_t client, const LocalData& data,
-                     const LocalRules& rules, const at::Tensor& global,
-                     const Correction& correction, const std::atomic<bool>& stop);
+  /// Local training from the round's global model, which is loaded first. `state` is what
+  /// the client kept; `next` receives what it wants kept. Throws Interrupted between two
+  /// batches once `stop` is true. Ends early, with a loss that is not finite, when a
+  /// batch's loss is not.
+  ClientUpdate train(const RoundStart& start, std::int64_t client, const LocalData& data,
+                     const LocalRules& rules, const Correction& correction,
+                     const ClientState& state, ClientState& next, const std::atomic<bool>& stop);
+
+  /// Buffers of the global model w from one pass over D_val: the mean of its batches'
+  /// statistics.
+  Tensors buffers_from_validation(const at::Tensor& w);
 
   struct Tally {
     double loss_sum = 0;
@@ -65,7 +88,7 @@ class Worker final : public Evaluator {
   /// Of the loaded model, in evaluation mode.
   Tally evaluate(const SampleStore& store, std::span<const std::int64_t> ids);
 
-  Model& model() { return *model_; }
+  Model& model() { return *own_.model; }
 
   // Evaluator
   bool has_validation() const override { return validation_.store != nullptr; }
@@ -75,14 +98,33 @@ class Worker final : public Evaluator {
   std::span<const std::int64_t> buffer_blocks() const override { return buffer_blocks_; }
 
  private:
+  // LocalTools
+  void gradient_of(std::span<const std::int64_t> samples, Mode mode, bool add) override;
+  void load_replica(std::size_t slot, const at::Tensor& w, const Tensors& buffers) override;
+  at::Tensor replica_features(std::size_t slot, const at::Tensor& images) override;
+
   void model_changed();
 
-  std::unique_ptr<Model> model_;
+  /// A network whose parameters are views of one flat vector.
+  struct Resident {
+    std::unique_ptr<Model> model;
+    at::Tensor parameters;  ///< [P]
+    void load(const at::Tensor& w, const Tensors& buffers);
+  };
+  Resident make_resident() const;
+  Tensors buffers_at_start(const RoundStart& start, BufferRule rule, const ClientState& state) const;
+
+  std::function<std::unique_ptr<Model>()> build_model_;
+  at::TensorOptions options_;
   const Layout& layout_;
   const Validation& validation_;
   std::unique_ptr<LocalOptimizer> optimizer_;
   std::vector<std::int64_t> buffer_blocks_;
-  at::Tensor parameters_, gradient_;  ///< [P]
+  Resident own_;
+  std::vector<Resident> replicas_;
+  const SampleStore* training_ = nullptr;  ///< of the client at work
+  Tensors fresh_buffers_;  ///< of a model that has seen no batch
+  at::Tensor gradient_;    ///< [P]
   BatchBuffer batch_buffer_;
   bool gradient_is_validation_ = false;  ///< gradient_ holds D_val's at the current model
   std::optional<double> accuracy_;

@@ -209,7 +209,7 @@ TEST(RoundDriver, RejectsADeadNetwork) {
     setup.weighting = Registry<WeightingRule>::instance().make(
         part("fedvg", {{"granularity", granularity}}));
     setup.server = Registry<ServerOptimizer>::instance().make("sgd");
-    for (int k = 0; k < 3; ++k) setup.clients.push_back({toy.store.get(), {0, 1, 2, 3}, {}});
+    for (int k = 0; k < 3; ++k) setup.clients.push_back({.store = toy.store.get(), .samples = {0, 1, 2, 3}});
     setup.validation = {toy.store.get(), cut({4, 5, 6, 7, 8}, 3, true), Mode::eval};
     setup.format.dtype = at::kDouble;
     RoundDriver driver(std::move(setup));

@@ -113,7 +113,10 @@ inline ToyFederation::ToyFederation(ToyOptions options) {
     setup.validation = {store.get(), cut(ids, options.validation_batch, true),
                         Mode::batch_statistics};
   }
-  setup.rules = {options.epochs, options.steps, options.batch_size, true, options.seed};
+  setup.rules = {.epochs = options.epochs,
+                 .steps = options.steps,
+                 .batch_size = options.batch_size,
+                 .seed = options.seed};
   setup.workers = options.workers;
   setup.window = options.window;
   setup.format.dtype = options.dtype;

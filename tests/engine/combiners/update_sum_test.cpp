@@ -1,4 +1,4 @@
-#include "engine/update_sum.h"
+#include "engine/combiners/update_sum.h"
 
 #include <ATen/ops/full.h>
 #include <ATen/ops/zeros.h>

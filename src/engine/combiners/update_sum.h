@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "fedvg/update.h"
+#include "fedvg/combiner.h"
 
 namespace fedvg {
 
@@ -20,10 +20,6 @@ class UpdateSum {
 
   void add(const ClientUpdate& update, const std::vector<Score>& scores, const Column& factor);
 
-  struct Combined {
-    at::Tensor step;  ///< d, float64 [P]
-    Tensors buffers;  ///< of the updates' types
-  };
   /// Nothing when the total weight of a part with a share is 0 in some column.
   std::optional<Combined> combine(const std::vector<double>& shares) const;
 
@@ -45,6 +41,9 @@ class UpdateSum {
   std::vector<at::ScalarType> buffer_types_;
   std::size_t added_ = 0;
 };
+
+/// A float64 value in a buffer's own type, rounded where that is an integer.
+at::Tensor as_type(const at::Tensor& value, at::ScalarType type);
 
 /// v[i], or v[0] where one number stands for every column.
 inline double column_at(const Column& v, std::size_t i) { return v.size() == 1 ? v[0] : v[i]; }

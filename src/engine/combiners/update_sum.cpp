@@ -1,4 +1,4 @@
-#include "engine/update_sum.h"
+#include "engine/combiners/update_sum.h"
 
 #include <ATen/ops/round.h>
 #include <ATen/ops/zeros.h>
@@ -19,6 +19,10 @@ bool has_zero(const Column& total) {
 }
 
 }  // namespace
+
+at::Tensor as_type(const at::Tensor& value, at::ScalarType type) {
+  return (at::isFloatingType(type) ? value : at::round(value)).to(type);
+}
 
 void UpdateSum::add(const ClientUpdate& update, const std::vector<Score>& scores,
                     const Column& factor) {
@@ -51,7 +55,7 @@ void UpdateSum::add(const ClientUpdate& update, const std::vector<Score>& scores
   }
 }
 
-std::optional<UpdateSum::Combined> UpdateSum::combine(const std::vector<double>& shares) const {
+std::optional<Combined> UpdateSum::combine(const std::vector<double>& shares) const {
   Combined combined;
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     if (shares[p] == 0) continue;
@@ -71,9 +75,7 @@ std::optional<UpdateSum::Combined> UpdateSum::combine(const std::vector<double>&
   }
   if (!combined.step.defined()) return std::nullopt;
   for (std::size_t b = 0; b < combined.buffers.size(); ++b) {
-    at::Tensor& buffer = combined.buffers[b];
-    if (!at::isFloatingType(buffer_types_[b])) buffer = at::round(buffer);
-    buffer = buffer.to(buffer_types_[b]);
+    combined.buffers[b] = as_type(combined.buffers[b], buffer_types_[b]);
   }
   return combined;
 }

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <vector>
+
+#include "fedvg/combiner.h"
+
+namespace fedvg {
+
+/// What the robust combiners share: they keep every update of the round, and all count
+/// alike. Buffers are combined number by number like the updates.
+class KeptUpdates : public Combiner {
+ public:
+  bool takes_weights() const override { return false; }
+  std::int64_t models_held(std::int64_t participants, std::int64_t) const override {
+    return participants;
+  }
+  void begin(const Layout&, std::size_t) override;
+  void add(const ClientUpdate& update, const std::vector<Score>& scores,
+           const Column& factor) override;
+  std::optional<Combined> combine(const std::vector<double>& shares) override;
+  Column weights(std::size_t, const std::vector<Score>&,
+                 const std::vector<double>&) const override {
+    return {1 / static_cast<double>(deltas_.size())};
+  }
+
+ protected:
+  /// [K, n] float64 to [n].
+  virtual at::Tensor reduce(const at::Tensor& rows) const = 0;
+
+  Tensors deltas_;                ///< [K] of [P]
+  std::vector<Tensors> buffers_;  ///< [K]
+};
+
+}  // namespace fedvg
