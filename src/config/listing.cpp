@@ -123,12 +123,11 @@ std::string takes_text(const Field& field) {
   } else {
     text += ", default " + field.initial.text();
   }
-  if (!field.choices.empty()) {
-    text += ", one of ";
-    for (std::size_t i = 0; i < field.choices.size(); ++i) {
-      text += (i ? " | " : "") + Value(field.choices[i]).text();
-    }
-  }
+  std::string names;
+  const auto add = [&](const std::string& name) { names += (names.empty() ? "" : " | ") + name; };
+  for (const auto& choice : field.choices) add(Value(choice).text());
+  for (const PartInfo* info : Catalog::instance().parts(field.part_kind)) add(info->name);
+  if (!names.empty()) text += ", one of " + names;
   const std::string bounds = field.bounds.text();
   return bounds.empty() ? text : text + ", " + bounds;
 }

@@ -24,9 +24,11 @@ std::string code(std::string_view text) { return text.empty() ? "" : "`" + cell(
 
 std::string allowed_text(const Field& field) {
   std::string text;
-  for (const auto& choice : field.choices) {
-    text += (text.empty() ? "" : ", ") + code(Value(choice).text());
-  }
+  const auto add = [&](const std::string& name) {
+    text += (text.empty() ? "" : ", ") + code(Value(name).text());
+  };
+  for (const auto& choice : field.choices) add(choice);
+  for (const PartInfo* info : Catalog::instance().parts(field.part_kind)) add(info->name);
   return text.empty() ? cell(field.bounds.text()) : text;
 }
 

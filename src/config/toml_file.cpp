@@ -1,14 +1,14 @@
 #include "config/toml_file.h"
 
-#define TOML_MAX_NESTED_VALUES 32
-#include <toml++/toml.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <tuple>
+#include <vector>
 
+#include "config/toml_parser.h"
 #include "config/toml_text.h"
 #include "fedvg/error.h"
 
@@ -57,6 +57,25 @@ void check_key_depth(std::string_view text, const std::string& name) {
       dots = 0;
     }
   }
+}
+
+// The line of a failed assertion: the first lines up to it fail in the same way.
+std::int64_t failing_line(std::string_view text) {
+  std::vector<std::size_t> ends;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\n') ends.push_back(i + 1);
+  }
+  const auto fails = [&](std::size_t end) {
+    try {
+      static_cast<void>(toml::parse(text.substr(0, end)));
+    } catch (const toml::parse_error&) {
+    } catch (const FailedAssertion&) {
+      return true;
+    }
+    return false;
+  };
+  const auto first = std::partition_point(ends.begin(), ends.end(), std::not_fn(fails));
+  return first - ends.begin() + 1;
 }
 
 class Conversion {
@@ -114,6 +133,8 @@ Table read_toml(std::string_view text, const std::string& name) {
     return Conversion(name).table(toml::parse(text));
   } catch (const toml::parse_error& e) {
     refuse(name, e.source().begin.line, std::string(e.description()));
+  } catch (const FailedAssertion&) {
+    refuse(name, failing_line(text), "not TOML");
   }
 }
 
