@@ -57,7 +57,7 @@ RunHistory read_run_history(const std::filesystem::path& folder, const std::stri
   const auto measured = table.column(metric);
   if (!measured) {
     throw OptionError(
-        config::unknown_text("column", metric, " in " + rounds_file.string(), table.columns));
+        config::unknown_text("column", metric, "in " + rounds_file.string(), table.columns));
   }
   const auto weight = table.column("weight_max");
   for (const auto& row : table.rows) {

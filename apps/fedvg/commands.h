@@ -1,0 +1,43 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "run/configuration.h"
+#include "run/malloc_settings.h"
+
+// The subcommands: each file declares one command's arguments and carries it out when it
+// was given. Results go to standard output, messages to standard error; a fault is thrown
+// as an fedvg::Error and becomes an exit code in program.cpp.
+
+namespace fedvg {
+
+void add_run_command(CLI::App& program, const MallocSettings& malloc);
+void add_compare_command(CLI::App& program);
+void add_check_command(CLI::App& program);
+void add_list_command(CLI::App& program);
+void add_partition_command(CLI::App& program);
+
+/// CONFIG.toml and what the command line changes of it, for every command that takes one.
+class ConfigurationArguments {
+ public:
+  /// Adds CONFIG.toml and --set.
+  void add_to(CLI::App& command);
+  /// Adds --workers and --device.
+  void add_machine_to(CLI::App& command);
+
+  /// Throws OptionError with every mistake.
+  Configuration load() const;
+  const std::filesystem::path& file() const { return file_; }
+  const std::string& device() const { return device_; }
+
+ private:
+  std::filesystem::path file_;
+  std::vector<std::string> assignments_;
+  std::string workers_;  // empty: not given
+  std::string device_ = "cpu";
+};
+
+}  // namespace fedvg

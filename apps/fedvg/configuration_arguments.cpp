@@ -1,0 +1,75 @@
+#include <charconv>
+
+#include "commands.h"
+#include "fedvg/error.h"
+
+namespace fedvg {
+namespace {
+
+bool is_device(const std::string& name) {
+  if (name == "cpu") return true;
+  const std::string digits = name.starts_with("cuda:") ? name.substr(5) : "";
+  return !digits.empty() && digits.find_first_not_of("0123456789") == std::string::npos;
+}
+
+config::Override workers_override(const std::string& text) {
+  std::int64_t workers = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), workers);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    throw OptionError("--workers " + text + ": wanted a whole number, 0 for all cores");
+  }
+  Value value(workers);
+  value.source.file = "--workers";
+  return config::make_override("engine.workers", std::move(value));
+}
+
+}  // namespace
+
+void ConfigurationArguments::add_to(CLI::App& command) {
+  command.add_option("CONFIG.toml", file_, "the experiment; fedvg list shows every key")
+      ->type_name("")
+      ->required();
+  command
+      .add_option("--set", assignments_,
+                  "replace a setting: train.rounds=10, method.weighting.norm=l2; may be repeated")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+}
+
+void ConfigurationArguments::add_machine_to(CLI::App& command) {
+  command
+      .add_option("--workers", workers_,
+                  "threads that train clients (engine.workers); 0: all cores")
+      ->type_name("N");
+  command.add_option("--device", device_, "cpu or cuda:N")
+      ->type_name("NAME")
+      ->capture_default_str();
+}
+
+Configuration ConfigurationArguments::load() const {
+  std::vector<config::Override> overrides;
+  std::vector<std::string> problems;
+  const auto collect = [&](auto read) {
+    try {
+      overrides.push_back(read());
+    } catch (const OptionError& error) {
+      problems.insert(problems.end(), error.problems().begin(), error.problems().end());
+    }
+  };
+  for (const auto& assignment : assignments_) {
+    collect([&] { return config::read_override(assignment); });
+  }
+  if (!workers_.empty()) collect([&] { return workers_override(workers_); });
+  if (!is_device(device_)) {
+    problems.push_back("--device " + device_ + ": wanted cpu or cuda:N, such as cuda:0");
+  }
+  try {
+    Configuration configuration = load_configuration(file_, overrides);
+    if (problems.empty()) return configuration;
+  } catch (const OptionError& error) {
+    problems.insert(problems.end(), error.problems().begin(), error.problems().end());
+  }
+  throw OptionError(problems);
+}
+
+}  // namespace fedvg

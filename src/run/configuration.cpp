@@ -1,0 +1,233 @@
+#include "run/configuration.h"
+
+#include <algorithm>
+
+#include "config/resolve.h"
+#include "config/toml_file.h"
+#include "fedvg/error.h"
+#include "fedvg/options.h"
+
+namespace fedvg {
+namespace {
+
+using config::Problems;
+
+struct TopOptions {
+  std::int64_t seed = 1;
+
+  template <class Visitor>
+  static void describe(Visitor& visit) {
+    visit("seed", &TopOptions::seed, at_least(0),
+          "of every random draw: partition, initial model, cohorts, batches");
+  }
+};
+
+struct ModelOptions {
+  Part name{"cnn", {}};
+
+  template <class Visitor>
+  static void describe(Visitor& visit) {
+    visit("name", &ModelOptions::name, PartBeside{"model"}, "the network");
+  }
+};
+
+struct MethodOptions {
+  std::string name = "fedavg";
+  Part correction{"none", {}};
+  Part weighting{"size", {}};
+  Part server{"sgd", {}};
+
+  template <class Visitor>
+  static void describe(Visitor& visit) {
+    visit("name", &MethodOptions::name,
+          "a method, or X+fedvg for method X with FedVG's weights: chooses the parts below, "
+          "each of which can be set by itself");
+    visit("correction", &MethodOptions::correction, PartOf{"correction"},
+          "what is changed in local training");
+    visit("weighting", &MethodOptions::weighting, PartOf{"weighting"},
+          "how much each client counts");
+    visit("server", &MethodOptions::server, PartOf{"server-optimizer"},
+          "how the server takes the combined step");
+  }
+};
+
+// [train] is two structs: what a participant does, and who participates.
+config::Section train_section() {
+  auto section = config::section_of<TrainOptions>("train", "local training and participation");
+  for (Field& field : schema_of<CohortOptions>()) section.schema.push_back(std::move(field));
+  return section;
+}
+
+// The method's name decides the defaults of its parts.
+void adapt_method(Schema& fields, const Table& given, Problems& problems) {
+  const Value* name = given.find("name");
+  if (!name || !name->get<std::string>()) return;
+  try {
+    const Method method = compose_method(*name->get<std::string>());
+    config::set_default(fields, "correction", method.correction);
+    config::set_default(fields, "weighting", method.weighting);
+    config::set_default(fields, "server", method.server);
+  } catch (const OptionError& error) {
+    for (const std::string& problem : error.problems()) {
+      problems.add(name->source, "method.name", problem);
+    }
+  }
+}
+
+const Table* section_in(const Table& resolved, std::string_view name) {
+  const Value* value = resolved.find(name);
+  return value ? value->get<Table>() : nullptr;
+}
+
+const Value* find_setting(const Table& resolved, std::string_view section, std::string_view key) {
+  const Table* table = section_in(resolved, section);
+  return table ? table->find(key) : nullptr;
+}
+
+bool was_written(const Value* value) { return value && !value->source.file.empty(); }
+
+template <class Options>
+Options options_in(const Table& resolved, std::string_view section) {
+  return read<Options>(*section_in(resolved, section));
+}
+
+// True for weightings that look at D_val. The engine asks the rule itself and has the last
+// word; here it is found together with the other mistakes, before any data is read.
+bool looks_at_validation(const Table& weighting) {
+  const auto text = [&](const char* key) {
+    const Value* value = weighting.find(key);
+    const auto* found = value ? value->get<std::string>() : nullptr;
+    return found ? *found : std::string();
+  };
+  if (text("name") == "accuracy") return true;
+  if (text("name") == "fedvg") return text("norm") != "delta";
+  const Value* of = weighting.find("of");
+  if (!of || !of->get<Array>()) return false;
+  const Array& parts = *of->get<Array>();
+  return std::any_of(parts.begin(), parts.end(), [](const Value& part) {
+    return part.get<Table>() && looks_at_validation(*part.get<Table>());
+  });
+}
+
+void check_validation(const Table& resolved, Problems& problems) {
+  const Value* source = find_setting(resolved, "validation", "source");
+  const Value* weighting = find_setting(resolved, "method", "weighting");
+  if (!source || !weighting || !weighting->get<Table>()) return;
+  if (*source != Value("none") || !looks_at_validation(*weighting->get<Table>())) return;
+  problems.add(source->source, "validation.source",
+               "method.weighting = " + weighting->text() +
+                   " looks at a validation set on the server: it needs D_val, and \"none\" leaves "
+                   "it without one; write \"holdout\" to hold a part of the training set out, or "
+                   "choose another weighting");
+}
+
+// Settings that stand in for each other: what one replaces must not vanish in silence.
+// A default that was written out is nothing that anybody would miss. (What a cohort file
+// replaces is said by Cohorts.)
+void note_replaced(const Table& resolved, std::vector<std::string>& notes) {
+  struct Pair {
+    const char *winner, *loser;
+    Value off;
+  };
+  const Pair pairs[] = {{"participants", "participation", 0}, {"steps", "epochs", 0}};
+  const Schema fields = train_section().schema;
+  const Table& train = *section_in(resolved, "train");
+  for (const Pair& pair : pairs) {
+    const Value *winner = train.find(pair.winner), *loser = train.find(pair.loser);
+    if (*winner == pair.off || !was_written(loser)) continue;
+    if (*loser == config::find_field(fields, pair.loser)->initial) continue;
+    notes.push_back(std::string("train.") + pair.winner + " = " + winner->text() +
+                    " replaces train." + pair.loser + " = " + loser->text());
+  }
+}
+
+// Paths are written down absolute, so that config.toml repeats the run from anywhere.
+void make_paths_absolute(Table& resolved) {
+  const std::vector<std::string> paths[] = {
+      {"data", "name", "path"}, {"partition", "scheme", "file"}, {"train", "cohorts"}};
+  for (const auto& keys : paths) {
+    Table* table = &resolved;
+    Value* value = nullptr;
+    for (const std::string& key : keys) {
+      value = table ? table->find(key) : nullptr;
+      table = value ? value->get<Table>() : nullptr;
+    }
+    auto* path = value ? value->get<std::string>() : nullptr;
+    if (path && !path->empty()) {
+      *path = std::filesystem::absolute(*path).lexically_normal().string();
+    }
+  }
+}
+
+Configuration read_configuration(Table resolved) {
+  Configuration configuration;
+  configuration.seed = static_cast<std::uint64_t>(read<TopOptions>(resolved).seed);
+  configuration.data = options_in<DataOptions>(resolved, "data");
+  configuration.partition = options_in<PartitionOptions>(resolved, "partition");
+  configuration.validation = options_in<ValidationOptions>(resolved, "validation");
+  configuration.model = options_in<ModelOptions>(resolved, "model").name;
+  configuration.train = options_in<TrainOptions>(resolved, "train");
+  configuration.cohorts = options_in<CohortOptions>(resolved, "train");
+  configuration.scoring = options_in<ScoringOptions>(resolved, "scoring");
+  configuration.evaluate = options_in<EvaluateOptions>(resolved, "evaluate");
+  configuration.engine = options_in<EngineOptions>(resolved, "engine");
+  configuration.report = options_in<ReportOptions>(resolved, "report");
+  const auto method = options_in<MethodOptions>(resolved, "method");
+  configuration.method.name = method.name;
+  configuration.method.correction = method.correction;
+  configuration.method.weighting = method.weighting;
+  configuration.method.server = method.server;
+  const Value* clients = find_setting(resolved, "partition", "clients");
+  if (was_written(clients)) configuration.clients_given = configuration.partition.clients;
+  configuration.resolved = std::move(resolved);
+  return configuration;
+}
+
+}  // namespace
+
+const std::vector<config::Section>& sections() {
+  static const std::vector<config::Section> all = {
+      config::section_of<TopOptions>("", ""),
+      config::section_of<DataOptions>("data", "the data set"),
+      config::section_of<PartitionOptions>("partition", "who has which training samples"),
+      config::section_of<ValidationOptions>("validation", "the server's validation set D_val"),
+      config::section_of<ModelOptions>("model", "the network"),
+      train_section(),
+      config::section_of<MethodOptions>("method", "correction x weighting x server optimizer",
+                                        adapt_method),
+      config::section_of<ScoringOptions>("scoring", "how D_val's gradient is taken"),
+      config::section_of<EvaluateOptions>("evaluate", "when the global model is tested"),
+      config::section_of<EngineOptions>("engine", "how the work is spread over the machine"),
+      config::section_of<ReportOptions>("report", "what the run folder holds")};
+  return all;
+}
+
+Configuration load_configuration(const std::filesystem::path& file,
+                                 const std::vector<config::Override>& overrides) {
+  Table document = config::read_toml_file(file);
+  auto notes = config::apply_overrides(overrides, sections(), document);
+  Problems problems;
+  Table resolved = config::resolve(sections(), document, problems);
+  check_validation(resolved, problems);
+  problems.throw_if_any();
+
+  Table& method = *resolved.find("method")->get<Table>();
+  auto& name = *method.find("name")->get<std::string>();
+  name = compose_method(name).name;  // "fedvg+fedprox" is shown as "fedprox+fedvg"
+  note_replaced(resolved, notes);
+  make_paths_absolute(resolved);
+  Configuration configuration = read_configuration(std::move(resolved));
+  configuration.notes = std::move(notes);
+  return configuration;
+}
+
+std::string Configuration::text() const {
+  return config::write_toml(config::flattened(sections(), resolved));
+}
+
+void Configuration::set_clients(std::int64_t clients) {
+  partition.clients = clients;
+  resolved.find("partition")->get<Table>()->find("clients")->content = clients;
+}
+
+}  // namespace fedvg

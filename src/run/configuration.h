@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/overrides.h"
+#include "config/section.h"
+#include "data/cohorts.h"
+#include "data/data_options.h"
+#include "engine/engine_options.h"
+#include "fedvg/method.h"
+
+namespace fedvg {
+
+/// [report]
+struct ReportOptions {
+  std::int64_t layers_every = 10;
+
+  template <class Visitor>
+  static void describe(Visitor& visit) {
+    visit("layers_every", &ReportOptions::layers_every, at_least(0),
+          "write layers.csv each so many rounds; 0: never");
+  }
+};
+
+/// A whole experiment: what one TOML file and the command line ask for.
+struct Configuration {
+  std::uint64_t seed = 1;
+  DataOptions data;
+  PartitionOptions partition;
+  ValidationOptions validation;
+  Part model;
+  TrainOptions train;
+  CohortOptions cohorts;
+  Method method;
+  ScoringOptions scoring;
+  EvaluateOptions evaluate;
+  EngineOptions engine;
+  ReportOptions report;
+
+  /// partition.clients where somebody wrote it, for load_federated_data().
+  std::optional<std::int64_t> clients_given;
+  Table resolved;                  ///< every option; see config/resolve.h
+  std::vector<std::string> notes;  ///< to be said at start
+
+  /// config.toml: as people write it, read again it is the same configuration.
+  std::string text() const;
+  /// Puts the number of clients that a partition file brought into `resolved`.
+  void set_clients(std::int64_t clients);
+};
+
+/// Every [section], in the order in which they are written.
+const std::vector<config::Section>& sections();
+
+/// Reads a file, puts the overrides in, and checks everything. Paths in it count from the
+/// current folder and become absolute. Throws OptionError with all mistakes at once,
+/// each with its file and line.
+Configuration load_configuration(const std::filesystem::path& file,
+                                 const std::vector<config::Override>& overrides = {});
+
+}  // namespace fedvg

@@ -1,0 +1,51 @@
+#include "run/experiment.h"
+
+namespace fedvg {
+namespace {
+
+FederatedData load_data(Configuration& configuration) {
+  FederatedData data =
+      load_federated_data(configuration.data, configuration.partition, configuration.validation,
+                          configuration.seed, configuration.clients_given);
+  configuration.set_clients(std::ssize(data.clients));
+  return data;
+}
+
+FederationSetup setup_of(const Configuration& configuration, const Cohorts& cohorts,
+                         const std::string& device) {
+  return {.seed = configuration.seed,
+          .model = configuration.model,
+          .method = configuration.method,
+          .train = configuration.train,
+          .scoring = configuration.scoring,
+          .engine = configuration.engine,
+          .device = device,
+          .normalize_by_training_data = configuration.data.normalize == "dataset",
+          .largest_cohort = cohorts.participants(),
+          .before_training = {}};
+}
+
+}  // namespace
+
+Experiment::Experiment(Configuration configuration, const std::string& device)
+    : configuration_(std::move(configuration)),
+      data_(load_data(configuration_)),
+      cohorts_(configuration_.cohorts, client_sizes(data_), configuration_.seed),
+      federation_(data_, setup_of(configuration_, cohorts_, device)) {}
+
+std::vector<std::string> Experiment::notes() const {
+  std::vector<std::string> all;
+  for (const auto* some :
+       {&configuration_.notes, &data_.notes, &cohorts_.notes(), &federation_.info().notes}) {
+    all.insert(all.end(), some->begin(), some->end());
+  }
+  return all;
+}
+
+std::vector<std::int64_t> client_sizes(const FederatedData& data) {
+  std::vector<std::int64_t> sizes;
+  for (const IndexList& client : data.clients) sizes.push_back(std::ssize(client));
+  return sizes;
+}
+
+}  // namespace fedvg

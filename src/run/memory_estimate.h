@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "run/experiment.h"
+
+namespace fedvg {
+
+/// What a run will hold, in bytes, beside libtorch itself and the activations of a batch.
+struct MemoryEstimate {
+  std::int64_t model = 0;    ///< one copy of parameters and buffers
+  std::int64_t parts = 1;    ///< sums that the weighting keeps
+  std::int64_t window = 0;   ///< finished updates that may wait
+  std::int64_t workers = 0;  ///< each with a model of its own
+  std::int64_t data = 0;     ///< images and labels, held once
+
+  std::int64_t total() const { return (parts + window + workers) * model + data; }
+  /// One line, with the arithmetic.
+  std::string text() const;
+};
+
+MemoryEstimate memory_estimate(const Experiment& experiment);
+
+/// "47.0 MB"
+std::string bytes_text(std::int64_t bytes);
+
+}  // namespace fedvg

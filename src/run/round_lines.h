@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "run/round_tables.h"
+
+namespace fedvg {
+
+/// The aligned line of each round that a person watches: round, test accuracy and loss,
+/// largest and smallest weight, rejected clients, seconds, time to the end. "-": not measured.
+std::string round_title();
+std::string round_line(const RoundResult& result, std::optional<double> seconds_left);
+
+/// "42 s", "3:07", "1:02:30"
+std::string duration_text(double seconds);
+
+/// What a round asks a person to know: it was void, clients were rejected or took no step.
+std::vector<std::string> round_warnings(const RoundRecord& record);
+
+}  // namespace fedvg

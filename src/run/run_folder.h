@@ -1,0 +1,63 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "engine/federation.h"
+#include "run/growing_file.h"
+#include "run/log_file.h"
+#include "run/round_tables.h"
+
+namespace fedvg {
+
+/// The folder of one run while the run goes on (docs/formats.md says what is in it).
+/// Whatever is in it is whole: documents and model are renamed into place, and of a table
+/// either all lines of a round are there or none. Throws RunError naming the file when
+/// something cannot be written.
+class RunFolder {
+ public:
+  /// What is known before the first round, ready to be written.
+  struct Documents {
+    std::string config;       ///< config.toml
+    std::string environment;  ///< environment.json
+    std::string partition;    ///< partition.json
+  };
+
+  /// Throws RunError when there is something at `path` already, or when it cannot be made
+  /// for a reason that can be seen without making it. Creates nothing.
+  static void check(const std::filesystem::path& path);
+
+  /// Creates the folder, with the folders above it, and writes the documents and the
+  /// tables' headers. When that fails the folder is removed again.
+  RunFolder(const std::filesystem::path& path, const Documents& documents);
+
+  const std::filesystem::path& path() const { return path_; }
+  LogFile& log() { return *log_; }
+
+  /// The lines of a finished round, in all tables or, on a full disk, in none.
+  /// `tensors`: the model's, for layers.csv; empty: no lines there this round.
+  void add(const RoundResult& result, const std::vector<TensorInfo>& tensors);
+
+  /// model.safetensors; what was there before stays until the new one is whole.
+  void write_model(const std::vector<NamedArray>& model,
+                   const std::map<std::string, std::string>& metadata);
+  std::filesystem::path model_path() const { return path_ / "model.safetensors"; }
+
+  /// The tables onto the disk, at the end of the run.
+  void sync();
+
+ private:
+  void write_documents(const Documents& documents);
+
+  std::filesystem::path path_;
+  std::unique_ptr<LogFile> log_;
+  std::unique_ptr<GrowingFile> rounds_, clients_, layers_;
+};
+
+/// `runs/CONFIGNAME-METHOD-sSEED`
+std::filesystem::path default_run_folder(const std::string& configuration_name,
+                                         const std::string& method, std::uint64_t seed);
+
+}  // namespace fedvg

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "run/round_tables.h"
+
+namespace fedvg {
+
+/// Collects what a person wants to know at the end of a run: the last and the best model,
+/// and everything that was said on the way and must not scroll away unseen.
+class RunSummary {
+ public:
+  void add_note(const std::string& note) { notes_.push_back(note); }
+  void add(const RoundResult& result);
+
+  std::int64_t finished() const { return finished_; }
+  /// Mean wall time of the finished rounds; 0 before the first.
+  double seconds_per_round() const;
+  /// Nobody's update was accepted in any finished round, of which there was one.
+  bool all_void() const { return finished_ > 0 && std::ssize(void_rounds_) == finished_; }
+
+  /// One aligned line each. `test_images`, `validation_images`: what accuracies are of.
+  std::vector<std::string> lines(std::int64_t test_images, std::int64_t validation_images) const;
+
+ private:
+  struct Measured {
+    std::int64_t round;
+    Evaluation evaluation;
+  };
+
+  std::int64_t finished_ = 0;
+  double seconds_ = 0;
+  std::optional<Measured> last_, best_, last_validation_;
+  std::vector<std::pair<std::int64_t, std::string>> void_rounds_;  // with the reason
+  std::map<std::pair<std::string, std::int64_t>, std::vector<std::int64_t>>
+      left_out_;  // by status and client, the rounds
+  std::vector<std::string> notes_;
+};
+
+}  // namespace fedvg

@@ -1,0 +1,91 @@
+#include "run/setup_block.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "run/statistics.h"
+
+namespace fedvg {
+namespace {
+
+std::string part_text(const Part& part) {
+  std::string text = part.name;
+  for (const auto& [key, value] : part.options.entries()) {
+    text += (text == part.name ? " (" : ", ") + key + " = " + value.text();
+  }
+  return part.options.empty() ? text : text + ")";
+}
+
+// "1 client", "2 clients"
+std::string counted(std::int64_t number, const std::string& thing) {
+  return std::to_string(number) + " " + thing + (number == 1 ? "" : "s");
+}
+
+std::string data_text(const Dataset& data) {
+  const Samples& training = data.training;
+  return fmt::format("{}: {} training and {} test images of {} x {}, {}, {} classes ({})",
+                     data.name, training.size(), data.test.size(), training.height, training.width,
+                     counted(training.channels, "channel"), data.classes.size(), data.source);
+}
+
+std::string clients_text(const FederatedData& data) {
+  const auto sizes = client_sizes(data);
+  std::vector<double> numbers(sizes.begin(), sizes.end());
+  const auto [least, most] = std::minmax_element(sizes.begin(), sizes.end());
+  return fmt::format("{} with {} / {:g} / {} samples (least / median / most), {} empty; {}",
+                     sizes.size(), *least, median_of(numbers), *most,
+                     std::count(sizes.begin(), sizes.end(), 0), data.source);
+}
+
+std::string model_text(const Part& model, const FederationInfo& info) {
+  return fmt::format("{}: {} in {}", part_text(model), counted(info.parameters, "parameter"),
+                     counted(std::ssize(info.tensors), "tensor"));
+}
+
+std::string method_text(const Method& method) {
+  return fmt::format("{} = {} × {} × {}", method.name, part_text(method.correction),
+                     part_text(method.weighting), part_text(method.server));
+}
+
+std::string training_text(const Experiment& experiment) {
+  const TrainOptions& train = experiment.configuration().train;
+  const std::string work =
+      train.steps > 0 ? counted(train.steps, "step") : counted(train.epochs, "epoch");
+  return fmt::format("{}, {} of {} in each, {} in batches of {}, {}",
+                     counted(train.rounds, "round"), experiment.cohorts().participants(),
+                     counted(std::ssize(experiment.data().clients), "client"), work,
+                     train.batch_size, part_text(train.optimizer));
+}
+
+std::string engine_text(const FederationInfo& info, const EngineOptions& engine) {
+  return fmt::format("{} on {}, {}, {}", counted(info.workers, "worker"), info.device,
+                     engine.precision, info.memory_format);
+}
+
+}  // namespace
+
+std::string topic_line(const std::string& topic, const std::string& text) {
+  return fmt::format("{:<10}  {}", topic, text);
+}
+
+std::vector<std::string> setup_block(const Experiment& experiment,
+                                     const std::filesystem::path& folder) {
+  const Configuration& configuration = experiment.configuration();
+  const FederatedData& data = experiment.data();
+  const FederationInfo& info = experiment.federation().info();
+  return {topic_line("data", data_text(data.dataset)),
+          topic_line("clients", clients_text(data)),
+          topic_line("D_val", data.validation.empty()
+                                  ? "none"
+                                  : fmt::format("{} samples", data.validation.size())),
+          topic_line("model", model_text(configuration.model, info)),
+          topic_line("method", method_text(configuration.method)),
+          topic_line("training", training_text(experiment)),
+          topic_line("engine", engine_text(info, configuration.engine)),
+          topic_line("folder", folder.string()),
+          topic_line("seed", std::to_string(configuration.seed))};
+}
+
+}  // namespace fedvg

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "run/experiment.h"
+
+namespace fedvg {
+
+/// What a run is about to do, one aligned line each: data set, clients, D_val, model,
+/// method, training, engine, folder.
+std::vector<std::string> setup_block(const Experiment& experiment,
+                                     const std::filesystem::path& folder);
+
+/// "data         fashion-mnist": a topic in a column of its own. Also of the summary.
+std::string topic_line(const std::string& topic, const std::string& text);
+
+}  // namespace fedvg

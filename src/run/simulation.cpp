@@ -1,0 +1,182 @@
+#include "run/simulation.h"
+
+#include <chrono>
+
+#include "fedvg/error.h"
+#include "fedvg/version.h"
+#include "run/environment.h"
+#include "run/experiment.h"
+#include "run/round_lines.h"
+#include "run/run_folder.h"
+#include "run/run_summary.h"
+#include "run/setup_block.h"
+
+namespace fedvg {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+class Simulation {
+ public:
+  Simulation(Experiment& experiment, RunFolder& folder, Console& console)
+      : experiment_(experiment), folder_(folder), console_(console) {}
+
+  void begin() {
+    for (const auto& line : setup_block(experiment_, folder_.path())) print(line);
+    for (const auto& note : experiment_.notes()) {
+      console_.say("note: " + note);
+      folder_.log().info("note: " + note);
+      summary_.add_note(note);
+    }
+    print(round_title());
+  }
+
+  void train(const std::atomic<bool>& stop) {
+    const std::int64_t rounds = experiment_.configuration().train.rounds;
+    try {
+      for (std::int64_t round = 1; round <= rounds; ++round) {
+        if (stop) throw Interrupted("stopped");
+        record(run_round(round, stop));
+      }
+    } catch (const Interrupted&) {
+      finish();
+      interrupted(rounds);
+    } catch (const RunError& error) {
+      throw RunError(std::string(error.what()) + "\n" + rescue(error.what()));
+    }
+    finish();
+    if (summary_.all_void()) {
+      throw RunError("every round was void: the model is the initial one (" +
+                     folder_.path().string() + " has the details)");
+    }
+  }
+
+ private:
+  RoundResult run_round(std::int64_t round, const std::atomic<bool>& stop) {
+    const auto begin = Clock::now();
+    Federation& federation = experiment_.federation();
+    const std::string label = "round " + std::to_string(round);
+    RoundResult result;
+    result.record = federation.run_round(
+        round, experiment_.cohorts().cohort(round), stop, [&](Federation::Progress progress) {
+          console_.show_progress(label, progress.done, progress.total);
+        });
+    console_.clear_progress();
+    model_round_ = round;
+    if (evaluates(round)) {
+      const auto evaluation_begin = Clock::now();
+      result.test = federation.evaluate_test();
+      result.validation = federation.evaluate_validation();
+      result.seconds_evaluate = seconds_since(evaluation_begin);
+    }
+    result.seconds = seconds_since(begin);
+    return result;
+  }
+
+  bool evaluates(std::int64_t round) const {
+    const Configuration& configuration = experiment_.configuration();
+    return round % configuration.evaluate.every == 0 || round == configuration.train.rounds;
+  }
+
+  void record(const RoundResult& result) {
+    const Configuration& configuration = experiment_.configuration();
+    const RoundRecord& round = result.record;
+    const std::int64_t every = configuration.report.layers_every;
+    const bool layers = every > 0 && round.round % every == 0;
+    folder_.add(result,
+                layers ? experiment_.federation().info().tensors : std::vector<TensorInfo>());
+    summary_.add(result);
+    for (const auto& warning : round_warnings(round)) {
+      console_.warn(warning);
+      folder_.log().warning(warning);
+    }
+    const std::int64_t rounds_left = configuration.train.rounds - round.round;
+    print(round_line(result, static_cast<double>(rounds_left) * summary_.seconds_per_round()));
+  }
+
+  void finish() {
+    console_.clear_progress();
+    write_model();
+    folder_.sync();
+    const FederatedData& data = experiment_.data();
+    for (const auto& line : summary_.lines(data.dataset.test.size(), std::ssize(data.validation))) {
+      print(line);
+    }
+    print(topic_line("model", folder_.model_path().string()));
+  }
+
+  void write_model() {
+    const Configuration& configuration = experiment_.configuration();
+    folder_.write_model(experiment_.federation().model(),
+                        {{"format", "pt"},
+                         {"fedvg", FEDVG_VERSION},
+                         {"model", configuration.model.name},
+                         {"method", configuration.method.name},
+                         {"round", std::to_string(model_round_)}});
+  }
+
+  // After a fault, which may be a full disk: what can be saved of the run, in one line.
+  std::string rescue(const std::string& fault) {
+    console_.clear_progress();
+    try {
+      folder_.log().error(fault);
+      write_model();
+      return where_the_model_is();
+    } catch (const RunError& error) {
+      return error.what();
+    }
+  }
+
+  [[noreturn]] void interrupted(std::int64_t rounds) {
+    const std::int64_t finished = summary_.finished();
+    const std::string message = "interrupted after " + std::to_string(finished) + " of " +
+                                std::to_string(rounds) + " rounds; " + where_the_model_is();
+    folder_.log().warning(message);
+    throw Interrupted(message);
+  }
+
+  std::string where_the_model_is() const {
+    const std::string which = model_round_ == 0
+                                  ? "the initial model"
+                                  : "the model after round " + std::to_string(model_round_);
+    return which + " is in " + folder_.model_path().string();
+  }
+
+  void print(const std::string& line) {
+    console_.print(line);
+    folder_.log().info(line);
+  }
+
+  Experiment& experiment_;
+  RunFolder& folder_;
+  Console& console_;
+  RunSummary summary_;
+  std::int64_t model_round_ = 0;  // that the federation's model has behind it
+};
+
+}  // namespace
+
+std::filesystem::path run_simulation(RunRequest request, Console& console,
+                                     const std::atomic<bool>& stop) {
+  const Configuration& given = request.configuration;
+  const auto path =
+      request.folder.value_or(default_run_folder(request.name, given.method.name, given.seed));
+  RunFolder::check(path);
+  Experiment experiment(std::move(request.configuration), request.device);
+  if (stop) throw Interrupted("interrupted before the first round: nothing was written");
+  const auto environment = environment_here(request.malloc);
+  RunFolder folder(path,
+                   {.config = experiment.configuration().text(),
+                    .environment = environment_text(environment, experiment.federation().info()),
+                    .partition = partition_json(experiment.data())});
+  Simulation simulation(experiment, folder, console);
+  simulation.begin();
+  simulation.train(stop);
+  return path;
+}
+
+}  // namespace fedvg

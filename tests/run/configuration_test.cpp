@@ -1,0 +1,156 @@
+#include "run/configuration.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "config/listing.h"
+#include "fedvg/error.h"
+#include "run/testing.h"
+
+namespace fedvg {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class ConfigurationTest : public ::testing::Test {
+ protected:
+  Configuration load(const std::string& text, const std::vector<std::string>& sets = {}) {
+    std::vector<config::Override> overrides;
+    for (const auto& set : sets) overrides.push_back(config::read_override(set));
+    return load_configuration(folder_.file("a.toml", text), overrides);
+  }
+  std::vector<std::string> problems_of(const std::string& text,
+                                       const std::vector<std::string>& sets = {}) {
+    try {
+      load(text, sets);
+    } catch (const OptionError& error) {
+      return error.problems();
+    }
+    return {};
+  }
+
+  TestFolder folder_;
+};
+
+TEST_F(ConfigurationTest, AnEmptyFileIsFedAvgOnFashionMnist) {
+  const auto configuration = load("");
+  EXPECT_EQ(configuration.seed, 1U);
+  EXPECT_EQ(configuration.data.name.name, "fashion-mnist");
+  EXPECT_EQ(configuration.partition.scheme.name, "dirichlet");
+  EXPECT_EQ(configuration.partition.clients, 100);
+  EXPECT_FALSE(configuration.clients_given.has_value());
+  EXPECT_EQ(configuration.model.name, "cnn");
+  EXPECT_EQ(configuration.train.rounds, 50);
+  EXPECT_EQ(configuration.cohorts.participation, 0.1);
+  EXPECT_EQ(configuration.method.name, "fedavg");
+  EXPECT_EQ(configuration.method.weighting.name, "size");
+  EXPECT_THAT(configuration.notes, IsEmpty());
+}
+
+TEST_F(ConfigurationTest, AMethodsNameChoosesItsPartsAndEachCanBeSet) {
+  EXPECT_EQ(load("[method]\nname = \"fedvg\"\n").method.weighting.name, "fedvg");
+  const auto configuration = load("[method]\nname = \"fedvg\"\nweighting = {norm = \"l2\"}\n");
+  EXPECT_EQ(configuration.method.weighting.name, "fedvg");
+  EXPECT_EQ(*configuration.method.weighting.options.find("norm"), Value("l2"));
+}
+
+TEST_F(ConfigurationTest, APlusIsSymmetricInInputAndShownOneWay) {
+  for (const char* name : {"fedvg+fedavg", "fedavg+fedvg"}) {
+    const auto configuration = load("[method]\nname = \"" + std::string(name) + "\"\n");
+    EXPECT_EQ(configuration.method.name, "fedavg+fedvg");
+    EXPECT_EQ(configuration.method.weighting.name, "mix");
+    EXPECT_THAT(configuration.text(), HasSubstr("name = \"fedavg+fedvg\""));
+  }
+}
+
+TEST_F(ConfigurationTest, TheResolvedTextLoadsToTheSameConfiguration) {
+  const auto first = load(
+      "seed = 7\n[partition]\nscheme = \"iid\"\n[method]\nname = "
+      "\"fedvg+fedavg\"\n[train]\noptimizer = {lr = 0.1}\n",
+      {"method.server.lr=0.5"});
+  const auto second = load(first.text());
+  EXPECT_EQ(second.text(), first.text());
+  EXPECT_EQ(second.resolved, first.resolved);
+  EXPECT_EQ(second.method.server, first.method.server);
+  EXPECT_THAT(second.notes, IsEmpty());
+}
+
+// U48, and several mistakes at once: each with its place.
+TEST_F(ConfigurationTest, AllMistakesAreReportedTogether) {
+  const auto problems = problems_of(
+      "[train]\nepochs = 0\nlr = nan\noptimizer = {name = \"sgd\", lr = nan}\nparticipation = 0\n"
+      "[partition]\nalpha = 0.0\n[method]\nname = \"FedVGG\"\nmu = 0.01\n[tarin]\nrounds = 3\n",
+      {"engine.workers=-1"});
+  EXPECT_THAT(problems,
+              ::testing::IsSupersetOf({
+                  AllOf(HasSubstr("a.toml:2: train.epochs"), HasSubstr(">= 1, got 0")),
+                  HasSubstr("a.toml:3: unknown option 'lr' in [train]"),
+                  HasSubstr("a.toml:4: train.optimizer.lr"),
+                  AllOf(HasSubstr("a.toml:5: train.participation"), HasSubstr("in (0, 1], got 0")),
+                  AllOf(HasSubstr("a.toml:7: partition.alpha"), HasSubstr("got 0.0")),
+                  AllOf(HasSubstr("a.toml:9: method.name: unknown method 'FedVGG'"),
+                        HasSubstr("did you mean 'fedvg'?")),
+                  HasSubstr("a.toml:10: unknown option 'mu' in [method]"),
+                  AllOf(HasSubstr("a.toml:11"), HasSubstr("did you mean 'train'?")),
+                  HasSubstr("--set: engine.workers: must be in [0, 4096], got -1"),
+              }));
+}
+
+// U28
+TEST_F(ConfigurationTest, AMethodThatNeedsAValidationSetIsRefusedWithoutOne) {
+  const std::string none = "[validation]\nsource = \"none\"\n[method]\nname = ";
+  EXPECT_THAT(problems_of(none + "\"fedavg\"\n"), IsEmpty());
+  EXPECT_THAT(problems_of(none + "\"fedvg\"\nweighting = {norm = \"delta\"}\n"), IsEmpty());
+  for (const char* method :
+       {"\"fedvg\"\n", "\"fedavg+fedvg\"\n", "\"fedavg\"\nweighting = \"accuracy\"\n"}) {
+    EXPECT_THAT(
+        problems_of(none + method),
+        ElementsAre(AllOf(HasSubstr("a.toml:2: validation.source: "), HasSubstr("it needs D_val"))))
+        << method;
+  }
+}
+
+TEST_F(ConfigurationTest, PathsBecomeAbsolute) {
+  const auto here = std::filesystem::current_path();
+  const auto configuration = load(
+      "[data]\nname = \"idx\"\npath = \"sets/../mine\"\n[partition]\nscheme = \"file\"\n"
+      "file = \"/p.json\"\n[train]\ncohorts = \"c.json\"\n");
+  EXPECT_EQ(*configuration.data.name.options.find("path"), Value((here / "mine").string()));
+  EXPECT_EQ(*configuration.partition.scheme.options.find("file"), Value("/p.json"));
+  EXPECT_EQ(configuration.cohorts.cohorts, (here / "c.json").string());
+  EXPECT_THAT(configuration.text(), HasSubstr("path = \"" + (here / "mine").string() + "\""));
+}
+
+TEST_F(ConfigurationTest, ClientsThatWereWrittenAreToldFromTheDefault) {
+  EXPECT_EQ(load("[partition]\nclients = 100\n").clients_given, 100);
+  auto configuration = load("[partition]\nscheme = \"file\"\nfile = \"p.json\"\n");
+  EXPECT_FALSE(configuration.clients_given.has_value());
+  configuration.set_clients(20);
+  EXPECT_THAT(configuration.text(), HasSubstr("clients = 20\n"));
+}
+
+TEST_F(ConfigurationTest, WhatASettingReplacesIsSaid) {
+  EXPECT_THAT(load("[train]\nparticipants = 5\nparticipation = 0.2\nsteps = 7\nepochs = 2\n").notes,
+              ElementsAre("train.participants = 5 replaces train.participation = 0.2",
+                          "train.steps = 7 replaces train.epochs = 2"));
+  EXPECT_THAT(load("[train]\nparticipants = 5\n").notes, IsEmpty());
+}
+
+TEST_F(ConfigurationTest, DroppedOptionsOfAReplacedPartAreSaid) {
+  const auto configuration = load("[partition]\nalpha = 0.5\n", {"partition.scheme=iid"});
+  EXPECT_EQ(configuration.partition.scheme.name, "iid");
+  EXPECT_THAT(configuration.notes, ElementsAre(HasSubstr("dropped alpha")));
+}
+
+TEST_F(ConfigurationTest, EverySectionCanBeListed) {
+  for (const auto& section : sections()) {
+    if (!section.name.empty()) EXPECT_NO_THROW(config::list_text(sections(), section.name));
+  }
+  EXPECT_THAT(config::reference_markdown(sections()), HasSubstr("`layers_every`"));
+}
+
+}  // namespace
+}  // namespace fedvg

@@ -1,0 +1,164 @@
+#include "run/run_folder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <cmath>
+#include <csignal>
+
+#include "fedvg/error.h"
+#include "run/testing.h"
+
+namespace fedvg {
+namespace {
+
+using ::testing::HasSubstr;
+
+RoundResult a_round(std::int64_t number) {
+  RoundResult result;
+  RoundRecord& record = result.record;
+  record.round = number;
+  record.participants = 2;
+  record.rejected = 1;
+  record.weight_min = record.weight_max = 1.0;
+  record.bytes_down = 80;
+  record.bytes_up = 80;
+  record.seconds_train = 0.5;
+  record.seconds_score = 0.25;
+  record.seconds_combine = 0.125;
+  ClientRecord good;
+  good.client = 4;
+  good.samples = 33;
+  good.steps = 2;
+  good.weight = 1.0;
+  good.score = 0.1;
+  good.norm = 10.0;
+  good.loss_first = 2.5;
+  good.loss_last = 1.5;
+  good.status = "ok";
+  good.seconds_train = 0.75;
+  good.seconds_score = 0.5;
+  good.tensor_norms = {8, 12};
+  good.tensor_weights = {1, 1};
+  ClientRecord bad;
+  bad.client = 0;
+  bad.samples = 1;
+  bad.loss_first = bad.loss_last = std::nan("");
+  bad.status = "not-finite";
+  record.clients = {good, bad};
+  result.test = {0.5, 1.25};
+  result.seconds = 1.5;
+  result.seconds_evaluate = 0.0625;
+  return result;
+}
+
+const std::vector<TensorInfo> kTensors = {{"fc.weight", "fc", {2, 2}}, {"fc.bias", "fc", {2}}};
+const RunFolder::Documents kDocuments = {"seed = 1\n", "{}\n", "[]\n"};
+
+class RunFolderTest : public ::testing::Test {
+ protected:
+  std::string content(const std::string& name) { return content_of(path_ / name); }
+
+  TestFolder above_;
+  std::filesystem::path path_ = above_.path() / "runs" / "a-fedavg-s1";
+};
+
+TEST_F(RunFolderTest, TablesHaveTheDocumentedColumns) {
+  RunFolder folder(path_, kDocuments);
+  folder.add(a_round(1), kTensors);
+  EXPECT_EQ(content("rounds.csv"),
+            "round,test_accuracy,test_loss,val_accuracy,val_loss,participants,rejected,weight_min,"
+            "weight_max,weight_entropy,bytes_down,bytes_up,seconds,seconds_train,seconds_score,"
+            "seconds_combine,seconds_evaluate\n"
+            "1,0.5,1.25,,,2,1,1,1,,80,80,1.5,0.5,0.25,0.125,0.0625\n");
+  EXPECT_EQ(content("clients.csv"),
+            "round,client,samples,steps,weight,score,norm,loss_first,loss_last,status,"
+            "seconds_train,seconds_score,corrupted\n"
+            "1,4,33,2,1,0.1,10,2.5,1.5,ok,0.75,0.5,\n"
+            "1,0,1,0,0,,,,,not-finite,0,0,\n");
+  EXPECT_EQ(content("layers.csv"),
+            "round,client,tensor,block,norm,weight\n"
+            "1,4,fc.weight,fc,8,1\n1,4,fc.bias,fc,12,1\n"
+            "1,0,fc.weight,fc,,\n1,0,fc.bias,fc,,\n");
+}
+
+TEST_F(RunFolderTest, ARoundWithoutLayersHasNoLinesThere) {
+  RunFolder folder(path_, kDocuments);
+  folder.add(a_round(1), {});
+  EXPECT_EQ(content("layers.csv"), "round,client,tensor,block,norm,weight\n");
+}
+
+TEST_F(RunFolderTest, DocumentsAndModelAreThere) {
+  RunFolder folder(path_, kDocuments);
+  EXPECT_EQ(content("config.toml"), "seed = 1\n");
+  EXPECT_EQ(content("environment.json"), "{}\n");
+  EXPECT_EQ(content("partition.json"), "[]\n");
+  const NamedArray array{"b", "U8", {1}, {std::byte{7}}};
+  folder.write_model({array}, {{"round", "1"}});
+  folder.sync();
+  const auto model = read_safetensors(folder.model_path().string());
+  EXPECT_THAT(model.tensors, ::testing::ElementsAre(array));
+  EXPECT_EQ(model.metadata.at("round"), "1");
+}
+
+TEST_F(RunFolderTest, AFolderThatIsThereIsRefusedAndUntouched) {
+  above_.file("runs/a-fedavg-s1/rounds.csv", "of another run\n");
+  for (const auto& attempt : {message_of<RunError>([&] { RunFolder::check(path_); }),
+                              message_of<RunError>([&] { RunFolder(path_, kDocuments); })}) {
+    EXPECT_THAT(attempt, HasSubstr(path_.string() + " exists already"));
+    EXPECT_THAT(attempt, HasSubstr("--out"));
+  }
+  EXPECT_EQ(content("rounds.csv"), "of another run\n");
+  EXPECT_FALSE(std::filesystem::exists(path_ / "config.toml"));
+}
+
+TEST_F(RunFolderTest, CheckingCreatesNothingAndSeesAFileInTheWay) {
+  RunFolder::check(path_);
+  EXPECT_FALSE(std::filesystem::exists(above_.path() / "runs"));
+  above_.file("file", "");
+  EXPECT_THAT(message_of<RunError>([&] { RunFolder::check(above_.path() / "file" / "run"); }),
+              HasSubstr("file: not a folder"));
+}
+
+// 600 bytes hold the headers and the first round of every table, not more.
+TEST_F(RunFolderTest, AFullDiskLeavesWholeRounds) {
+  RunFolder folder(path_, kDocuments);
+  folder.add(a_round(1), kTensors);
+  const std::string rounds = content("rounds.csv"), clients = content("clients.csv"),
+                    layers = content("layers.csv");
+  rlimit before = {};
+  ::getrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, SIG_IGN);
+  // Only rounds.csv, the longest and the last, is to fail: what came before is taken back.
+  const rlimit limit = {rounds.size() + 20, before.rlim_max};
+  ASSERT_GT(rounds.size(), clients.size() + clients_lines(a_round(2).record).size() - 30);
+  ::setrlimit(RLIMIT_FSIZE, &limit);
+  const auto message = message_of<RunError>([&] { folder.add(a_round(2), kTensors); });
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, SIG_DFL);
+  EXPECT_THAT(message, HasSubstr(".csv: cannot be written: "));
+  EXPECT_EQ(content("rounds.csv"), rounds);
+  EXPECT_EQ(content("clients.csv"), clients);
+  EXPECT_EQ(content("layers.csv"), layers);
+}
+
+TEST_F(RunFolderTest, AFolderThatCannotBeFilledIsRemovedAgain) {
+  rlimit before = {};
+  ::getrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit limit = {4, before.rlim_max};
+  ::setrlimit(RLIMIT_FSIZE, &limit);
+  const auto message = message_of<RunError>([&] { RunFolder(path_, kDocuments); });
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, SIG_DFL);
+  EXPECT_THAT(message, HasSubstr("config.toml: cannot be written: "));
+  EXPECT_FALSE(std::filesystem::exists(path_));
+}
+
+TEST(RunFolderName, TellsConfigurationMethodAndSeed) {
+  EXPECT_EQ(default_run_folder("fmnist", "fedprox+fedvg", 3), "runs/fmnist-fedprox+fedvg-s3");
+}
+
+}  // namespace
+}  // namespace fedvg

@@ -1,0 +1,61 @@
+// Facts about a run in words and files: environment.json, the partition's table.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "fedvg/version.h"
+#include "run/environment.h"
+#include "run/memory_estimate.h"
+#include "run/partition_table.h"
+
+namespace fedvg {
+namespace {
+
+TEST(Environment, SaysWhatNumbersAndSpeedDependOn) {
+  FederationInfo federation;
+  federation.workers = 3;
+  federation.memory_format = "channels_last";
+  federation.libtorch_version = "2.13.0";
+  federation.device = "cpu";
+  const auto environment = environment_here({.mmap_threshold = 1 << 30});
+  EXPECT_GE(environment.cores, 1);
+  const auto json = nlohmann::json::parse(environment_text(environment, federation));
+  EXPECT_EQ(json["fedvg"]["version"], FEDVG_VERSION);
+  EXPECT_EQ(json["fedvg"]["commit"], FEDVG_COMMIT);
+  EXPECT_EQ(json["libtorch"], "2.13.0");
+  EXPECT_EQ(json["workers"], 3);
+  EXPECT_EQ(json["memory_format"], "channels_last");
+  EXPECT_EQ(json["malloc"]["mmap_threshold"], 1 << 30);
+  EXPECT_NE(json["processor"], "");
+}
+
+TEST(PartitionTable, CountsClientsAndDValByClass) {
+  FederatedData data;
+  data.dataset.classes = {"cat", "dog"};
+  data.dataset.training.labels = {0, 1, 1, 0, 1};
+  data.clients = {{0, 1}, {2}};
+  data.counts = {{1, 1}, {0, 1}};
+  data.validation = {3, 4};
+  EXPECT_EQ(partition_table(data),
+            "classes: 0 = cat, 1 = dog\n\n"
+            "  client  samples   0   1\n"
+            "       0        2   1   1\n"
+            "       1        1   0   1\n"
+            "   D_val        2   1   1\n"
+            " clients        3   1   2\n");
+}
+
+// (2 sums + 4 waiting + 2 workers) * 2.5 MB + 47 MB = 67 MB.
+TEST(MemoryEstimate, AddsUpModelsAndData) {
+  const MemoryEstimate estimate{
+      .model = 2'500'000, .parts = 2, .window = 4, .workers = 2, .data = 47'000'000};
+  EXPECT_EQ(estimate.total(), 67'000'000);
+  EXPECT_EQ(estimate.text(),
+            "memory: about 67.0 MB = (2 sums + 4 waiting + 2 workers) x 2.5 MB of model + 47.0 MB "
+            "of data, beside libtorch and the activations of a batch");
+}
+
+}  // namespace
+}  // namespace fedvg

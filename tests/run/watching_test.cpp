@@ -1,0 +1,121 @@
+// What a person sees while a run goes on and at its end.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "run/round_lines.h"
+#include "run/run_summary.h"
+
+namespace fedvg {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+ClientRecord client_of(std::int64_t client, const std::string& status) {
+  ClientRecord record;
+  record.client = client;
+  record.status = status;
+  return record;
+}
+
+RoundResult round_of(std::int64_t round, double accuracy) {
+  RoundResult result;
+  result.record.round = round;
+  result.record.weight_max = 0.75;
+  result.record.weight_min = 1.0 / 3e6;
+  result.test = {accuracy, 1.5};
+  result.seconds = 2;
+  return result;
+}
+
+TEST(RoundLines, StandBelowTheirTitles) {
+  EXPECT_EQ(round_title(),
+            " round  accuracy       loss  max weight  min weight  rejected   seconds       ETA");
+  EXPECT_EQ(round_line(round_of(3, 0.6173), 3723),
+            "     3    0.6173     1.5000        0.75   3.333e-07         0      2.00   1:02:03");
+  RoundResult unmeasured = round_of(12, 0);
+  unmeasured.test.reset();
+  unmeasured.record.weight_max.reset();
+  unmeasured.record.weight_min.reset();
+  unmeasured.record.is_void = true;
+  EXPECT_EQ(
+      round_line(unmeasured, std::nullopt),
+      "    12         -          -           -           -         0      2.00         -  void");
+}
+
+TEST(RoundLines, DurationsReadLikeAClock) {
+  EXPECT_EQ(duration_text(0.4), "0 s");
+  EXPECT_EQ(duration_text(59.4), "59 s");
+  EXPECT_EQ(duration_text(59.6), "1:00");
+  EXPECT_EQ(duration_text(3599.6), "1:00:00");
+}
+
+TEST(RoundLines, WarnOfVoidRoundsAndNameRejectedClients) {
+  RoundRecord record;
+  record.round = 5;
+  record.clients = {client_of(1, "ok"), client_of(17, "not-finite"), client_of(3, "not-finite"),
+                    client_of(8, "no-steps")};
+  EXPECT_THAT(round_warnings(record), ElementsAre("round 5: client 8 not weighted (no-steps)",
+                                                  "round 5: clients 17, 3 rejected (not-finite)"));
+  record.clients = {};
+  record.is_void = true;
+  record.void_reason = "total weight 0";
+  EXPECT_THAT(round_warnings(record),
+              ElementsAre("round 5 is void: total weight 0; the model stays as it was"));
+}
+
+TEST(RoundLines, LongListsOfClientsAreCut) {
+  RoundRecord record;
+  for (int i = 0; i < 12; ++i) record.clients.push_back(client_of(i, "dead"));
+  EXPECT_THAT(round_warnings(record), ElementsAre(HasSubstr("8, 9 and 2 more rejected (dead)")));
+}
+
+// U53: the last is told from the best, and each says of which model and how many images.
+TEST(RunSummary, TellsLastFromBest) {
+  RunSummary summary;
+  summary.add(round_of(1, 0.4));
+  summary.add(round_of(2, 0.7));
+  summary.add(round_of(3, 0.6));
+  EXPECT_EQ(summary.seconds_per_round(), 2);
+  EXPECT_THAT(summary.lines(10000, 0),
+              ElementsAre("finished    3 rounds in 6 s",
+                          "last        test accuracy 0.6000, loss 1.5000: global model after round "
+                          "3, 10000 test images",
+                          "best        test accuracy 0.7000, after round 2"));
+}
+
+TEST(RunSummary, RepeatsNotesAndWarnings) {
+  RunSummary summary;
+  summary.add_note("3 of 10 clients are empty and never take part");
+  for (std::int64_t round = 1; round <= 12; ++round) {
+    RoundResult result = round_of(round, 0.5);
+    result.record.clients = {client_of(17, "dead")};
+    result.record.is_void = round == 4;
+    result.record.void_reason = "all rejected";
+    result.validation = {0.25, 2};
+    summary.add(result);
+  }
+  const auto lines = summary.lines(100, 50);
+  EXPECT_THAT(lines, ::testing::IsSupersetOf(
+                         {"D_val       accuracy 0.2500, loss 2.0000: global model after round 12, "
+                          "50 validation images",
+                          "note        3 of 10 clients are empty and never take part",
+                          "warning     1 of 12 rounds void (all rejected): round 4",
+                          "warning     client 17 rejected (dead) in rounds 1, 2, 3, 4, 5, 6, 7, 8, "
+                          "9, 10 and 2 more"}));
+  EXPECT_FALSE(summary.all_void());
+}
+
+TEST(RunSummary, KnowsWhenEveryRoundWasVoid) {
+  RunSummary summary;
+  EXPECT_FALSE(summary.all_void());
+  RoundResult result = round_of(1, 0.1);
+  result.record.is_void = true;
+  summary.add(result);
+  EXPECT_TRUE(summary.all_void());
+}
+
+}  // namespace
+}  // namespace fedvg
