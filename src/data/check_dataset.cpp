@@ -1,0 +1,46 @@
+#include "data/check_dataset.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "fedvg/error.h"
+
+namespace fedvg {
+namespace {
+
+std::string image_size(const Samples& samples) {
+  return std::to_string(samples.channels) + " x " + std::to_string(samples.height) + " x " +
+         std::to_string(samples.width);
+}
+
+void check_part(const Dataset& dataset, const Samples& part, const std::string& name) {
+  const std::string what = dataset.source + ": the " + name + " set";
+  if (part.size() == 0) throw DataError(what + " is empty");
+  if (static_cast<std::int64_t>(part.pixels.size()) != part.size() * part.image_bytes()) {
+    throw DataError(what + " has " + std::to_string(part.size()) + " labels, but " +
+                    std::to_string(part.pixels.size()) + " bytes of images of " + image_size(part));
+  }
+  if (image_size(part) != image_size(dataset.training)) {
+    throw DataError(what + " has images of " + image_size(part) + ", but the training set of " +
+                    image_size(dataset.training) + ": they belong to different data sets");
+  }
+  const auto classes = static_cast<std::int64_t>(dataset.classes.size());
+  for (std::size_t i = 0; i < part.labels.size(); ++i) {
+    const std::int64_t label = part.labels[i];
+    if (label >= 0 && label < classes) continue;
+    throw DataError(what + " has label " + std::to_string(label) + " at sample " +
+                    std::to_string(i) + " (counted from 0), but there are " +
+                    std::to_string(classes) + " classes, 0 to " + std::to_string(classes - 1));
+  }
+}
+
+}  // namespace
+
+void check_dataset(const Dataset& dataset) {
+  check_part(dataset, dataset.training, "training");
+  check_part(dataset, dataset.test, "test");
+  if (dataset.validation) check_part(dataset, *dataset.validation, "validation");
+}
+
+}  // namespace fedvg

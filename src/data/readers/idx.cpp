@@ -1,0 +1,53 @@
+// Any MNIST-like set: four IDX files in a folder (MNIST, KMNIST, EMNIST, one's own).
+
+#include <algorithm>
+#include <string>
+
+#include "data/check_dataset.h"
+#include "data/idx_folder.h"
+#include "fedvg/dataset.h"
+#include "fedvg/error.h"
+#include "fedvg/registry.h"
+
+namespace fedvg {
+namespace {
+
+struct IdxOptions {
+  std::string path;
+
+  template <class Visitor>
+  static void describe(Visitor& visit) {
+    visit("path", &IdxOptions::path,
+          "folder of *train-images-idx3-ubyte[.gz], *train-labels-idx1-ubyte[.gz] and the "
+          "same of t10k or test");
+  }
+};
+
+class IdxReader final : public DatasetReader {
+ public:
+  explicit IdxReader(const IdxOptions& options) : options_(options) {
+    if (options.path.empty()) {
+      throw OptionError("data.name = \"idx\" needs data.path, the folder of the four IDX files");
+    }
+  }
+
+  // Classes are 0 to the largest label of the training set.
+  Dataset read() const override {
+    Dataset dataset = read_idx_folder(options_.path);
+    dataset.name = "idx";
+    const auto& labels = dataset.training.labels;
+    const std::int64_t classes = 1 + *std::max_element(labels.begin(), labels.end());
+    for (std::int64_t i = 0; i < classes; ++i) dataset.classes.push_back(std::to_string(i));
+    check_dataset(dataset);
+    return dataset;
+  }
+
+ private:
+  IdxOptions options_;
+};
+
+FEDVG_REGISTER(DatasetReader, "idx", IdxReader, IdxOptions,
+               "MNIST-like set in IDX files: gray images, classes from the training labels");
+
+}  // namespace
+}  // namespace fedvg
