@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fedvg/partition.h"
+
+namespace fedvg {
+
+// Lists of indexes in JSON files: partitions (samples of clients), cohorts (clients of
+// rounds). Everything here throws DataError naming file, list, position and value.
+
+/// Parses a JSON file.
+nlohmann::json read_json(const std::string& path);
+
+/// A list of whole numbers in [0, limit) without repeats. `place` ("p.json: client 3") and
+/// `item` ("sample") are for messages; positions are counted from 0.
+IndexList index_list(const nlohmann::json& list, std::int64_t limit, const std::string& place,
+                     const std::string& item);
+
+/// A list of such lists; `owner` ("client") names one of them.
+std::vector<IndexList> index_lists(const nlohmann::json& lists, std::int64_t limit,
+                                   const std::string& path, const std::string& owner,
+                                   const std::string& item);
+
+/// Lists of samples must lie in [0, samples) without repeats; clients must not share any
+/// (unless `overlap`), and none may be in `validation`. `source` begins the message.
+void check_disjoint(const std::vector<IndexList>& clients, const IndexList& validation,
+                    std::int64_t samples, bool overlap, const std::string& source);
+
+}  // namespace fedvg

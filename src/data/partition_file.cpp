@@ -1,0 +1,116 @@
+#include "data/partition_file.h"
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "data/index_lists.h"
+#include "fedvg/error.h"
+
+namespace fedvg {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::array<std::string_view, 5> known_keys = {"clients", "validation", "counts", "source",
+                                                        "data"};
+
+void check_keys(const Json& file, const std::string& path) {
+  for (const auto& [key, value] : file.items()) {
+    if (std::find(known_keys.begin(), known_keys.end(), key) != known_keys.end()) continue;
+    throw DataError(path + ": unknown key \"" + key +
+                    "\"; a partition file has clients, validation, counts, source, data");
+  }
+  if (!file.contains("clients")) {
+    throw DataError(path + " has no \"clients\", the list of the clients' lists of samples");
+  }
+}
+
+std::string described(const DataIdentity& data) {
+  return "\"" + data.name + "\" with " + std::to_string(data.samples) +
+         " training samples, fingerprint " + data.fingerprint;
+}
+
+// Was the file written for `data`? What it does not record is taken on trust.
+void check_identity(const Json& recorded, const std::string& path, const DataIdentity& data) {
+  if (!recorded.is_object()) throw DataError(path + ": \"data\" must be an object");
+  DataIdentity other{.name = data.name, .samples = data.samples, .fingerprint = data.fingerprint};
+  try {
+    if (recorded.contains("name")) other.name = recorded["name"].get<std::string>();
+    if (recorded.contains("samples")) other.samples = recorded["samples"].get<std::int64_t>();
+    if (recorded.contains("fingerprint")) {
+      other.fingerprint = recorded["fingerprint"].get<std::string>();
+    }
+  } catch (const Json::exception&) {
+    throw DataError(path + ": \"data\" must have a name, a number of samples and a fingerprint");
+  }
+  const bool same_name = recorded.contains("fingerprint") || other.name == data.name;
+  if (same_name && other.samples == data.samples && other.fingerprint == data.fingerprint) return;
+  throw DataError(path + " was written for other data: " + described(other) + "; this is " +
+                  described(data) + ". Give the data it was written for (data.take included), or " +
+                  "remove \"data\" from the file");
+}
+
+void append_list(std::string& text, const std::vector<std::int64_t>& list) {
+  text += '[';
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (i > 0) text += ',';
+    text += std::to_string(list[i]);
+  }
+  text += ']';
+}
+
+void append_lists(std::string& text, const std::vector<std::vector<std::int64_t>>& lists) {
+  text += '[';
+  for (std::size_t i = 0; i < lists.size(); ++i) {
+    text += i > 0 ? ",\n" : "\n";
+    append_list(text, lists[i]);
+  }
+  text += "]";
+}
+
+}  // namespace
+
+Partition read_partition_file(const std::string& path, const DataIdentity& data, bool overlap) {
+  const Json file = read_json(path);
+  Partition partition;
+  if (file.is_object()) {
+    check_keys(file, path);
+    if (file.contains("data")) check_identity(file["data"], path, data);
+    if (file.contains("validation")) {
+      partition.validation =
+          index_list(file["validation"], data.samples, path + ": validation", "sample");
+    }
+  } else if (!file.is_array()) {
+    throw DataError(path +
+                    " must be a list of clients' lists or an object with \"clients\", but is " +
+                    file.type_name());
+  }
+  const Json& clients = file.is_object() ? file["clients"] : file;
+  partition.clients = index_lists(clients, data.samples, path, "client", "sample");
+  if (partition.clients.empty()) throw DataError(path + " has no clients");
+  check_disjoint(partition.clients, partition.validation.value_or(IndexList{}), data.samples,
+                 overlap, path);
+  return partition;
+}
+
+std::string partition_file_text(const std::vector<IndexList>& clients, const IndexList& validation,
+                                const std::vector<std::vector<std::int64_t>>& counts,
+                                const std::string& source, const DataIdentity& data) {
+  const auto quoted = [](const std::string& text) {
+    return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+  };
+  std::string text = "{\"source\": " + quoted(source) +
+                     ",\n\"data\": {\"name\": " + quoted(data.name) +
+                     ", \"samples\": " + std::to_string(data.samples) +
+                     ", \"fingerprint\": " + quoted(data.fingerprint) + "},\n\"clients\": ";
+  append_lists(text, clients);
+  text += ",\n\"validation\": ";
+  append_list(text, validation);
+  text += ",\n\"counts\": ";
+  append_lists(text, counts);
+  return text + "}\n";
+}
+
+}  // namespace fedvg
