@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "data/federated_data.h"
+
+namespace fedvg {
+
+/// Images that are the same pixel by pixel in two parts though no sample is: one line with
+/// the numbers for training (all clients), D_val and test, or empty when there are none.
+/// `training_hashes` are image_hashes(data.dataset.training).
+std::string shared_images(const FederatedData& data,
+                          std::span<const std::uint64_t> training_hashes);
+
+}  // namespace fedvg
