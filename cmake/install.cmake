@@ -7,7 +7,8 @@
 include(CMakePackageConfigHelpers)
 
 if(TARGET fedvg)
-  set_target_properties(fedvg PROPERTIES INSTALL_RPATH "${LibtorchWheel_DIR}/lib")
+  set_target_properties(fedvg PROPERTIES
+    INSTALL_RPATH "${LibtorchWheel_DIR}/lib" BUILD_WITH_INSTALL_RPATH ON)
   install(TARGETS fedvg RUNTIME)
 endif()
 
@@ -28,7 +29,7 @@ target_link_libraries(fedvg_shared PRIVATE ZLIB::ZLIB Threads::Threads spdlog::s
 set_target_properties(fedvg_shared PROPERTIES
   OUTPUT_NAME fedvg EXPORT_NAME libfedvg LINKER_LANGUAGE CXX
   VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
-  INSTALL_RPATH "${LibtorchWheel_DIR}/lib")
+  INSTALL_RPATH "${LibtorchWheel_DIR}/lib" BUILD_WITH_INSTALL_RPATH ON)
 target_compile_features(fedvg_shared INTERFACE cxx_std_20)
 target_include_directories(fedvg_shared INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 
