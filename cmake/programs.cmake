@@ -34,7 +34,13 @@ foreach(source IN LISTS sources)
   add_dependencies(examples example_${name})
 endforeach()
 
-file(GLOB sources CONFIGURE_DEPENDS bench/*.cpp)
+file(GLOB sources CONFIGURE_DEPENDS bench/round/*.cpp)
+if(FEDVG_BENCH AND sources)
+  fedvg_program(fedvg-bench TORCH SOURCES ${sources} LIBRARIES fedvg::run)
+  set_target_properties(fedvg-bench PROPERTIES EXCLUDE_FROM_ALL TRUE)  # torch/torch.h: slow
+endif()
+
+file(GLOB sources CONFIGURE_DEPENDS bench/micro/*.cpp)
 if(FEDVG_BENCH AND sources)
   find_package(benchmark QUIET)
   if(benchmark_FOUND)
