@@ -44,7 +44,7 @@ std::string method_text(const std::string& name) {
   };
   return "method " + method.name + " = " + parts_text(method) + "\n" +
          part("correction", method.correction) + part("weighting", method.weighting) +
-         part("server-optimizer", method.server);
+         part("server-optimizer", method.server) + part("combiner", method.combiner);
 }
 
 // "methods" and "corrections" are what people type first.

@@ -28,8 +28,8 @@ Settings deciding_settings(const RunHistory& run) {
   flatten(run.settings, "", settings);
   std::erase_if(settings, [](const auto& setting) {
     const std::string& key = setting.first;
-    return key == "seed" || key == "engine.workers" || key == "engine.window" ||
-           key.starts_with("report.");
+    return key == "seed" || key.starts_with("report.") ||
+           (key.starts_with("engine.") && key != "engine.precision");
   });
   return settings;
 }

@@ -37,7 +37,7 @@ Better better_end(const std::string& metric);
 
 /// Reads the folders and groups them. A run that is missing, damaged, unfinished, named
 /// twice, or whose seed its group has already, is left out and noted. Settings that do
-/// not change results (workers, report) do not separate groups.
+/// not change results (engine, report) do not separate groups.
 /// Throws OptionError for an unknown metric, RunError when no run is left.
 Comparison compare_runs(const std::vector<std::filesystem::path>& folders,
                         const CompareOptions& options);

@@ -36,6 +36,7 @@ struct MethodOptions {
   Part correction{"none", {}};
   Part weighting{"size", {}};
   Part server{"sgd", {}};
+  Part combiner{"mean", {}};
 
   template <class Visitor>
   static void describe(Visitor& visit) {
@@ -48,6 +49,8 @@ struct MethodOptions {
           "how much each client counts");
     visit("server", &MethodOptions::server, PartOf{"server-optimizer"},
           "how the server takes the combined step");
+    visit("combiner", &MethodOptions::combiner, PartOf{"combiner"},
+          "how the participants' updates become one step: their weighted mean, or a robust rule");
   }
 };
 
@@ -67,6 +70,7 @@ void adapt_method(Schema& fields, const Table& given, Problems& problems) {
     config::set_default(fields, "correction", method.correction);
     config::set_default(fields, "weighting", method.weighting);
     config::set_default(fields, "server", method.server);
+    config::set_default(fields, "combiner", method.combiner);
   } catch (const OptionError& error) {
     for (const std::string& problem : error.problems()) {
       problems.add(name->source, "method.name", problem);
@@ -177,6 +181,7 @@ Configuration read_configuration(Table resolved) {
   configuration.method.correction = method.correction;
   configuration.method.weighting = method.weighting;
   configuration.method.server = method.server;
+  configuration.method.combiner = method.combiner;
   const Value* clients = find_setting(resolved, "partition", "clients");
   if (was_written(clients)) configuration.clients_given = configuration.partition.clients;
   configuration.resolved = std::move(resolved);

@@ -33,7 +33,11 @@ MemoryEstimate memory_estimate(const Experiment& experiment) {
     estimate.model += static_cast<std::int64_t>(array.bytes.size());
   }
   estimate.parts = parts_of(configuration.method.weighting.options);
-  estimate.window = std::min(configuration.engine.window, experiment.cohorts().participants());
+  // The mean streams; every other combiner keeps the whole cohort's updates.
+  estimate.waiting = experiment.cohorts().participants();
+  if (configuration.method.combiner.name == "mean") {
+    estimate.waiting = std::min(estimate.waiting, configuration.engine.window);
+  }
   estimate.workers = experiment.federation().info().workers;
   estimate.data = bytes_of(data.dataset.training) + bytes_of(data.dataset.test);
   return estimate;
@@ -43,7 +47,7 @@ std::string MemoryEstimate::text() const {
   return fmt::format(
       "memory: about {} = ({} sum{} + {} waiting + {} worker{}) x {} of model + {} of data, beside "
       "libtorch and the activations of a batch",
-      bytes_text(total()), parts, parts == 1 ? "" : "s", window, workers, workers == 1 ? "" : "s",
+      bytes_text(total()), parts, parts == 1 ? "" : "s", waiting, workers, workers == 1 ? "" : "s",
       bytes_text(model), bytes_text(data));
 }
 

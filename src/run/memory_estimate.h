@@ -11,11 +11,11 @@ namespace fedvg {
 struct MemoryEstimate {
   std::int64_t model = 0;    ///< one copy of parameters and buffers
   std::int64_t parts = 1;    ///< sums that the weighting keeps
-  std::int64_t window = 0;   ///< finished updates that may wait
+  std::int64_t waiting = 0;  ///< finished updates that may wait, or that a combiner keeps
   std::int64_t workers = 0;  ///< each with a model of its own
   std::int64_t data = 0;     ///< images and labels, held once
 
-  std::int64_t total() const { return (parts + window + workers) * model + data; }
+  std::int64_t total() const { return (parts + waiting + workers) * model + data; }
   /// One line, with the arithmetic.
   std::string text() const;
 };

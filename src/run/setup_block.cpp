@@ -45,8 +45,10 @@ std::string model_text(const Part& model, const FederationInfo& info) {
 }
 
 std::string method_text(const Method& method) {
+  const bool mean = method.combiner.name == "mean";
   return fmt::format("{} = {} × {} × {}", method.name, part_text(method.correction),
-                     part_text(method.weighting), part_text(method.server));
+                     part_text(method.weighting), part_text(method.server)) +
+         (mean ? "" : ", combined by " + part_text(method.combiner));
 }
 
 std::string training_text(const Experiment& experiment) {

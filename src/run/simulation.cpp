@@ -4,6 +4,7 @@
 
 #include "fedvg/error.h"
 #include "fedvg/version.h"
+#include "run/csv.h"
 #include "run/environment.h"
 #include "run/experiment.h"
 #include "run/round_lines.h"
@@ -90,6 +91,11 @@ class Simulation {
     folder_.add(result,
                 layers ? experiment_.federation().info().tensors : std::vector<TensorInfo>());
     summary_.add(result);
+    if (round.learning_rate != learning_rate_) {
+      learning_rate_ = round.learning_rate;
+      folder_.log().info("learning rate " + shortest(learning_rate_) + " from round " +
+                         std::to_string(round.round) + " on");
+    }
     for (const auto& warning : round_warnings(round)) {
       console_.warn(warning);
       folder_.log().warning(warning);
@@ -156,6 +162,7 @@ class Simulation {
   Console& console_;
   RunSummary summary_;
   std::int64_t model_round_ = 0;  // that the federation's model has behind it
+  double learning_rate_ = 0;      // of the last round
 };
 
 }  // namespace

@@ -50,7 +50,7 @@ TEST(PartitionTable, CountsClientsAndDValByClass) {
 // (2 sums + 4 waiting + 2 workers) * 2.5 MB + 47 MB = 67 MB.
 TEST(MemoryEstimate, AddsUpModelsAndData) {
   const MemoryEstimate estimate{
-      .model = 2'500'000, .parts = 2, .window = 4, .workers = 2, .data = 47'000'000};
+      .model = 2'500'000, .parts = 2, .waiting = 4, .workers = 2, .data = 47'000'000};
   EXPECT_EQ(estimate.total(), 67'000'000);
   EXPECT_EQ(estimate.text(),
             "memory: about 67.0 MB = (2 sums + 4 waiting + 2 workers) x 2.5 MB of model + 47.0 MB "
