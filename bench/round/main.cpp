@@ -52,6 +52,13 @@ torch::nn::Sequential stock_cnn() {
                     Linear(1024, 512), ReLU(), Linear(512, kClasses));
 }
 
+/// channels_last by strides: with one channel, contiguous() takes NCHW for it already, and
+/// the convolutions would run in the slower format.
+torch::Tensor channels_last(const torch::Tensor& x) {
+  const auto c = x.size(1), h = x.size(2), w = x.size(3);
+  return x.permute({0, 2, 3, 1}).contiguous().as_strided(x.sizes(), {h * w * c, 1, w * c, c});
+}
+
 class StockLoop {
  public:
   explicit StockLoop(const fedvg::Samples& samples)
@@ -60,13 +67,13 @@ class StockLoop {
                                {kImages, 1, kSide, kSide}, torch::kByte)
                   .to(torch::kFloat)
                   .div(255)
-                  .contiguous(torch::MemoryFormat::ChannelsLast);
+                  .view({kImages, kSide, kSide});
     labels_ = torch::from_blob(const_cast<std::int64_t*>(samples.labels.data()), {kImages},
                                torch::kLong)
                   .clone();
     for (auto& parameter : model_->parameters()) {
       if (parameter.dim() == 4) {
-        parameter.set_data(parameter.contiguous(torch::MemoryFormat::ChannelsLast));
+        parameter.set_data(channels_last(parameter.detach()));
       }
     }
   }
@@ -74,7 +81,7 @@ class StockLoop {
   std::int64_t train() {
     for (const auto& index : torch::randperm(kImages).split(kBatch)) {
       optimizer_.zero_grad();
-      torch::nn::functional::cross_entropy(model_->forward(images_.index_select(0, index)),
+      torch::nn::functional::cross_entropy(model_->forward(nhwc(images_.index_select(0, index))),
                                            labels_.index_select(0, index))
           .backward();
       optimizer_.step();
@@ -86,7 +93,7 @@ class StockLoop {
     optimizer_.zero_grad();
     for (std::int64_t i = 0; i < kImages; i += kBatch) {
       torch::nn::functional::cross_entropy(
-          model_->forward(images_.narrow(0, i, kBatch)), labels_.narrow(0, i, kBatch),
+          model_->forward(nhwc(images_.narrow(0, i, kBatch))), labels_.narrow(0, i, kBatch),
           torch::nn::functional::CrossEntropyFuncOptions().reduction(torch::kSum))
           .backward();
     }
@@ -99,9 +106,13 @@ class StockLoop {
   }
 
  private:
+  static torch::Tensor nhwc(const torch::Tensor& batch) {
+    return batch.as_strided({batch.size(0), 1, kSide, kSide}, {kSide * kSide, 1, kSide, 1});
+  }
+
   torch::nn::Sequential model_;
   torch::optim::SGD optimizer_;
-  torch::Tensor images_, labels_;
+  torch::Tensor images_, labels_;  // [N, H, W], [N]
 };
 
 /// One worker of the engine on one client that holds all images.
