@@ -7,9 +7,17 @@
 
 namespace fedvg {
 
+/// What a run simulates: a federation, or one of the two lines it is compared with.
+enum class Line {
+  federated,
+  centralized,  ///< the clients' samples pooled: one client, every round
+  local,        ///< clients share nothing: figures are means over clients' own models
+};
+
 /// Correction x WeightingRule x ServerOptimizer, and how the updates are combined.
 struct Method {
   std::string name = "fedavg";  ///< as shown: "fedprox", "fedprox+fedvg", …
+  Line line = Line::federated;
   Part correction{"none", {}};
   Part weighting{"size", {}};
   Part server{"sgd", {}};

@@ -20,7 +20,7 @@ std::map<std::string, MethodRow>& rows() {
   std::vector<std::string> known;
   for (const auto& [row, parts] : rows()) known.push_back(row);
   for (const auto& [row, parts] : rows()) {
-    if (row != "fedvg") known.push_back(row + "+fedvg");
+    if (row != "fedvg" && parts.parts.line == Line::federated) known.push_back(row + "+fedvg");
   }
   throw OptionError(config::unknown_text("method", name, "", known));
 }
@@ -52,7 +52,10 @@ Method compose_method(const std::string& name) {
   std::string base = name.substr(0, plus), other = name.substr(plus + 1);
   if (base == "fedvg") std::swap(base, other);
   const auto found = rows().find(base);
-  if (other != "fedvg" || base == "fedvg" || found == rows().end()) unknown(name);
+  if (other != "fedvg" || base == "fedvg" || found == rows().end() ||
+      found->second.parts.line != Line::federated) {
+    unknown(name);
+  }
   Method method = found->second.parts;
   method.name = base + "+fedvg";
   Table fedvg, size, mix;

@@ -67,6 +67,15 @@ ClientState read(const std::filesystem::path& path) {
 
 }  // namespace
 
+ClientState ClientState::to(at::Device device) const {
+  ClientState moved = *this;
+  for (TensorMap* part : {&moved.correction, &moved.optimizer}) {
+    for (auto& [name, tensor] : *part) tensor = tensor.to(device);
+  }
+  for (auto& buffer : moved.buffers) buffer = buffer.to(device);
+  return moved;
+}
+
 ClientStateStore::ClientStateStore(std::int64_t memory, std::filesystem::path folder)
     : memory_(memory), folder_(std::move(folder)) {}
 
@@ -95,6 +104,12 @@ ClientState ClientStateStore::get(std::int64_t client) {
   if (entry.on_disk) return read(file_of(key));
   recent_.splice(recent_.end(), recent_, entry.use);
   return entry.state;
+}
+
+std::int64_t ClientStateStore::version(std::int64_t client) const {
+  const std::lock_guard lock(mutex_);
+  const auto round = published_.find(client);
+  return round == published_.end() ? 0 : round->second;
 }
 
 void ClientStateStore::put(std::int64_t client, std::int64_t round, const ClientState& state) {

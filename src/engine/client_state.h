@@ -19,6 +19,7 @@ struct ClientState {
   TensorMap optimizer;   ///< where it is kept between rounds
   Tensors buffers;       ///< where they are local
 
+  ClientState to(at::Device device) const;
   bool empty() const { return correction.empty() && optimizer.empty() && buffers.empty(); }
 };
 
@@ -39,6 +40,8 @@ class ClientStateStore {
 
   /// The published state; empty for a client that has none.
   ClientState get(std::int64_t client);
+  /// The round in which the published state was made; 0: there is none.
+  std::int64_t version(std::int64_t client) const;
   /// A state of this round, not visible before it is published. Throws RunError when the
   /// disk does not take it.
   void put(std::int64_t client, std::int64_t round, const ClientState& state);

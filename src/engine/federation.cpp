@@ -96,7 +96,10 @@ struct Federation::Impl {
   FederationInfo info;
   std::unique_ptr<ByteStore> training, test;
   std::vector<std::int64_t> test_ids, validation_ids;
+  Line line = Line::federated;
   std::unique_ptr<RoundDriver> driver;
+
+  Evaluation evaluate(const SampleStore& store, std::span<const std::int64_t> ids);
 };
 
 Federation::Federation(const FederatedData& data, FederationSetup setup)
@@ -143,9 +146,15 @@ Federation::Federation(const FederatedData& data, FederationSetup setup)
   impl_->test_ids.resize(dataset.test.labels.size());
   std::iota(impl_->test_ids.begin(), impl_->test_ids.end(), 0);
   impl_->validation_ids = data.validation;
+  impl_->line = setup.method.line;
   for (const auto& samples : data.clients) {
-    driver.clients.push_back({.store = impl_->training.get(), .samples = samples});
+    if (impl_->line != Line::centralized || driver.clients.empty()) {
+      driver.clients.push_back({.store = impl_->training.get()});
+    }
+    auto& own = driver.clients.back().samples;
+    own.insert(own.end(), samples.begin(), samples.end());
   }
+  if (impl_->line == Line::centralized) setup.largest_cohort = 1;
   if (!data.validation.empty()) {
     driver.validation = {
         impl_->training.get(),
@@ -173,6 +182,13 @@ Federation::Federation(const FederatedData& data, FederationSetup setup)
   driver.before_training = setup.before_training;
 
   FederationInfo& info = impl_->info;
+  if (impl_->line == Line::centralized) {
+    info.notes.push_back("centralized: the samples of all clients are trained on as one, in "
+                         "every round; who takes part does not apply");
+  } else if (impl_->line == Line::local) {
+    info.notes.push_back("local: clients share nothing; accuracies and losses are means over "
+                         "clients' own models, model.safetensors is the initial one");
+  }
   const auto cores = static_cast<std::int64_t>(allowed_cores().size());
   info.workers = setup.engine.workers > 0 ? setup.engine.workers : cores;
   if (setup.largest_cohort > 0 && info.workers > setup.largest_cohort) {
@@ -209,16 +225,22 @@ const FederationInfo& Federation::info() const { return impl_->info; }
 RoundRecord Federation::run_round(std::int64_t round, const std::vector<std::int64_t>& cohort,
                                   const std::atomic<bool>& stop,
                                   const std::function<void(Progress)>& progress) {
-  return impl_->driver->run_round(round, cohort, stop, progress);
+  const bool pooled = impl_->line == Line::centralized;
+  return impl_->driver->run_round(round, pooled ? std::vector<std::int64_t>{0} : cohort, stop,
+                                  progress);
 }
 
-Evaluation Federation::evaluate_test() {
-  return impl_->driver->evaluate(*impl_->test, impl_->test_ids);
+Evaluation Federation::Impl::evaluate(const SampleStore& store,
+                                      std::span<const std::int64_t> ids) {
+  return line == Line::local ? driver->evaluate_own_models(store, ids)
+                             : driver->evaluate(store, ids);
 }
+
+Evaluation Federation::evaluate_test() { return impl_->evaluate(*impl_->test, impl_->test_ids); }
 
 std::optional<Evaluation> Federation::evaluate_validation() {
   if (impl_->validation_ids.empty()) return std::nullopt;
-  return impl_->driver->evaluate(*impl_->training, impl_->validation_ids);
+  return impl_->evaluate(*impl_->training, impl_->validation_ids);
 }
 
 std::vector<NamedArray> Federation::model() const {

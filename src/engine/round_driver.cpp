@@ -104,7 +104,8 @@ void RoundDriver::train_client(Worker& worker, const RoundStart& start, const Ro
   ClientState next;
   update = worker.train(start, record.client,
                         setup_.clients[static_cast<std::size_t>(record.client)], setup_.rules,
-                        *setup_.correction, states_->get(record.client), next, stop);
+                        *setup_.correction,
+                        states_->get(record.client).to(setup_.format.device), next, stop);
   record.samples = update.samples;
   record.steps = update.steps;
   record.loss_first = update.loss_first;
@@ -311,6 +312,48 @@ Evaluation RoundDriver::evaluate(const SampleStore& store, std::span<const std::
   }
   const auto samples = static_cast<double>(sum.samples);
   return {static_cast<double>(sum.right) / samples, sum.loss_sum / samples};
+}
+
+Evaluation RoundDriver::evaluate_own_models(const SampleStore& store,
+                                            std::span<const std::int64_t> ids) {
+  constexpr std::int64_t kGlobal = -1;  // stands for all clients without a model of their own
+  std::vector<std::int64_t> members, stale;
+  bool untrained = false;
+  for (std::int64_t client = 0; client < static_cast<std::int64_t>(setup_.clients.size());
+       ++client) {
+    if (setup_.clients[static_cast<std::size_t>(client)].samples.empty()) continue;
+    const bool own = states_->version(client) > 0;
+    members.push_back(own ? client : kGlobal);
+    untrained = untrained || !own;
+  }
+  if (untrained) stale.push_back(kGlobal);
+  for (const auto client : members) {
+    if (client != kGlobal) stale.push_back(client);
+  }
+  std::erase_if(stale, [&](std::int64_t client) {
+    const auto known = own_figures_.find({&store, client});
+    return known != own_figures_.end() && known->second.version == states_->version(client);
+  });
+  std::vector<Evaluation> figures(stale.size());
+  pool_.run(stale.size(), [&](std::size_t worker, std::size_t i) {
+    const ClientState state = states_->get(stale[i]);
+    const auto w = state.correction.find("w");
+    workers_[worker]->load(w == state.correction.end() ? global_ : w->second,
+                           state.buffers.empty() ? buffers_ : state.buffers);
+    const Worker::Tally tally = workers_[worker]->evaluate(store, ids);
+    const auto samples = static_cast<double>(tally.samples);
+    figures[i] = {static_cast<double>(tally.right) / samples, tally.loss_sum / samples};
+  });
+  for (std::size_t i = 0; i < stale.size(); ++i) {
+    own_figures_[{&store, stale[i]}] = {states_->version(stale[i]), figures[i]};
+  }
+  Evaluation mean;
+  for (const auto client : members) {
+    const Evaluation& own = own_figures_.at({&store, client}).figures;
+    mean.accuracy += own.accuracy / static_cast<double>(members.size());
+    mean.loss += own.loss / static_cast<double>(members.size());
+  }
+  return mean;
 }
 
 }  // namespace fedvg

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -51,6 +52,10 @@ class RoundDriver {
   /// order of the samples.
   Evaluation evaluate(const SampleStore& store, std::span<const std::int64_t> ids);
 
+  /// The mean over non-empty clients of their own models' figures: the state "w" of the
+  /// correction `alone`, or the global model for a client that has none yet.
+  Evaluation evaluate_own_models(const SampleStore& store, std::span<const std::int64_t> ids);
+
   const Layout& layout() const { return layout_; }
   const at::Tensor& global() const { return global_; }
   const Tensors& buffers() const { return buffers_; }
@@ -73,6 +78,12 @@ class RoundDriver {
   at::Tensor global_;  ///< w, [P]
   Tensors buffers_;
   std::unique_ptr<ClientStateStore> states_;
+  struct OwnFigures {
+    std::int64_t version;
+    Evaluation figures;
+  };
+  /// By test set and client: only clients that trained since are evaluated again.
+  std::map<std::pair<const SampleStore*, std::int64_t>, OwnFigures> own_figures_;
   std::vector<std::unique_ptr<Worker>> workers_;
   WorkerPool pool_;
 };
