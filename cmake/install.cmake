@@ -10,6 +10,8 @@ if(TARGET fedvg)
   set_target_properties(fedvg PROPERTIES
     INSTALL_RPATH "${LibtorchWheel_DIR}/lib" BUILD_WITH_INSTALL_RPATH ON)
   install(TARGETS fedvg RUNTIME)
+  install(FILES apps/fedvg/completion.bash RENAME fedvg
+          DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
 endif()
 
 if(NOT FEDVG_SHARED OR NOT FEDVG_ROOMS)
