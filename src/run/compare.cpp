@@ -90,7 +90,7 @@ std::vector<std::string> labels_of(const std::vector<Gathered>& groups) {
       for (const std::string& key : telling) {
         if (!method_parts && key.starts_with("method.")) continue;
         const std::string value = value_of(group, key);
-        if (value != "unset") label += " " + key + "=" + value;
+        if (value != "unset") label.append(" ").append(key).append("=").append(value);
       }
       labels.push_back(label);
     }

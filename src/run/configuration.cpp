@@ -216,12 +216,13 @@ Configuration load_configuration(const std::filesystem::path& file,
   check_validation(resolved, problems);
   problems.throw_if_any();
 
-  Table& method = *resolved.find("method")->get<Table>();
-  auto& name = *method.find("name")->get<std::string>();
-  name = compose_method(name).name;  // "fedvg+fedprox" is shown as "fedprox+fedvg"
+  auto& name = *resolved.find("method")->get<Table>()->find("name")->get<std::string>();
+  const Method row = compose_method(name);
+  name = row.name;  // "fedvg+fedprox" is shown as "fedprox+fedvg"
   note_replaced(resolved, notes);
   make_paths_absolute(resolved);
   Configuration configuration = read_configuration(std::move(resolved));
+  configuration.method.line = row.line;
   configuration.notes = std::move(notes);
   return configuration;
 }

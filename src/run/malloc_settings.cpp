@@ -21,7 +21,8 @@ MallocSettings tune_malloc() {
   }
   constexpr int kTrim = 2047 * kMegabyte;  // an int: just below 2 GB
   if (mallopt(M_TRIM_THRESHOLD, kTrim) == 1) accepted.trim_threshold = kTrim;
-  if (mallopt(M_TOP_PAD, 64 * kMegabyte) == 1) accepted.top_pad = 64 * kMegabyte;
+  constexpr int kPad = 64 * kMegabyte;
+  if (mallopt(M_TOP_PAD, kPad) == 1) accepted.top_pad = kPad;
 #endif
   return accepted;
 }

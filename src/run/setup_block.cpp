@@ -55,9 +55,12 @@ std::string training_text(const Experiment& experiment) {
   const TrainOptions& train = experiment.configuration().train;
   const std::string work =
       train.steps > 0 ? counted(train.steps, "step") : counted(train.epochs, "epoch");
-  return fmt::format("{}, {} of {} in each, {} in batches of {}, {}",
-                     counted(train.rounds, "round"), experiment.cohorts().participants(),
-                     counted(std::ssize(experiment.data().clients), "client"), work,
+  const std::string clients = counted(std::ssize(experiment.data().clients), "client");
+  const bool pooled = experiment.configuration().method.line == Line::centralized;
+  const std::string who =
+      pooled ? "the samples of " + clients + " as one"
+             : fmt::format("{} of {} in each", experiment.cohorts().participants(), clients);
+  return fmt::format("{}, {}, {} in batches of {}, {}", counted(train.rounds, "round"), who, work,
                      train.batch_size, part_text(train.optimizer));
 }
 

@@ -67,7 +67,7 @@ class Simulation {
           console_.show_progress(label, progress.done, progress.total);
         });
     console_.clear_progress();
-    model_round_ = round;
+    if (!alone()) model_round_ = round;
     if (evaluates(round)) {
       const auto evaluation_begin = Clock::now();
       result.test = federation.evaluate_test();
@@ -77,6 +77,9 @@ class Simulation {
     result.seconds = seconds_since(begin);
     return result;
   }
+
+  // Clients share nothing: the global model stays the initial one.
+  bool alone() const { return experiment_.configuration().method.line == Line::local; }
 
   bool evaluates(std::int64_t round) const {
     const Configuration& configuration = experiment_.configuration();
@@ -109,7 +112,9 @@ class Simulation {
     write_model();
     folder_.sync();
     const FederatedData& data = experiment_.data();
-    for (const auto& line : summary_.lines(data.dataset.test.size(), std::ssize(data.validation))) {
+    const char* evaluated = alone() ? "mean over clients' own models" : "global model";
+    for (const auto& line :
+         summary_.lines(evaluated, data.dataset.test.size(), std::ssize(data.validation))) {
       print(line);
     }
     print(topic_line("model", folder_.model_path().string()));

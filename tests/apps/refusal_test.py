@@ -49,9 +49,9 @@ class Configuration(Refused):
 
     def test_all_mistakes_are_told_together_with_file_and_line(self):
         self.write("tiny.toml", '[train]\nepochs = 0\nrunds = 3\n[method]\nname = "FedVGG"\n')
-        lines = self.run_refused(["tiny.toml:2: train.epochs", "tiny.toml:3: unknown option 'runds'",
-                                  "tiny.toml:5: method.name", "--set: partition.alpha"],
-                                 "partition.alpha=0")
+        lines = self.run_refused(
+            ["tiny.toml:2: train.epochs", "tiny.toml:3: unknown option 'runds'",
+             "tiny.toml:5: method.name", "--set: partition.alpha"], "partition.alpha=0")
         self.assertEqual(len(lines), 4)
         lines = self.refused(2, "run", "tiny.toml", "--set", "novalue", "--workers", "x",
                              "--device", "gpu")

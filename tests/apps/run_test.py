@@ -87,7 +87,8 @@ class Run(ProgramTest):
         self.succeeds("run", "tiny.toml", "--out", "third", "--set", "evaluate.every=3")
         rows = self.table("third", "rounds.csv")
         self.assertEqual([bool(row["test_accuracy"]) for row in rows], [False, False, True, True])
-        self.assertEqual(rows[3]["test_accuracy"], self.table("each", "rounds.csv")[3]["test_accuracy"])
+        self.assertEqual(rows[3]["test_accuracy"],
+                         self.table("each", "rounds.csv")[3]["test_accuracy"])
         self.assertEqual((self.folder / "each/model.safetensors").read_bytes(),
                          (self.folder / "third/model.safetensors").read_bytes())
 
@@ -97,13 +98,15 @@ class Run(ProgramTest):
             "clients = 6\nmin_samples = 5", 'scheme = "file"\nfile = "drawn/partition.json"'))
         self.succeeds("run", "fixed.toml", "--out", "read")
         for name in TABLES:
-            self.assertEqual(self.without_seconds("drawn", name), self.without_seconds("read", name))
+            self.assertEqual(self.without_seconds("drawn", name),
+                             self.without_seconds("read", name))
         self.succeeds("run", "read/config.toml", "--out", "again")
         self.assert_same_run("read", "again")
 
     def test_a_cohort_file_is_followed(self):
         self.write("cohorts.json", json.dumps([[4, 0], [2]]))
-        done = self.succeeds("run", "tiny.toml", "--out", "r", "--set", "train.cohorts=cohorts.json")
+        done = self.succeeds("run", "tiny.toml", "--out", "r", "--set",
+                             "train.cohorts=cohorts.json")
         self.assertIn("do not apply", done.stderr)
         taken = [(row["round"], row["client"]) for row in self.table("r", "clients.csv")]
         self.assertEqual(taken, [("1", "4"), ("1", "0"), ("2", "2"), ("3", "4"), ("3", "0"),
@@ -128,7 +131,9 @@ class Run(ProgramTest):
         listed = self.succeeds("list", "methods").stdout.split("\n\n")[0].splitlines()[1:-1]
         methods = [line.split()[0] for line in listed]
         self.assertIn("fedavg", methods)
-        for method in methods + [name + "+fedvg" for name in methods if name != "fedvg"]:
+        combined = [name + "+fedvg" for name in methods
+                    if name not in ("fedvg", "centralized", "local")]
+        for method in methods + combined:
             with self.subTest(method):
                 run = "run-" + method
                 self.succeeds("run", "tiny.toml", "--out", run, *self.set_each(
@@ -138,6 +143,14 @@ class Run(ProgramTest):
                     weights = [float(row["weight"]) for row in rows if row["round"] == number]
                     self.assertAlmostEqual(sum(weights), 1, places=9)
                 self.assertIn(f'name = "{method}"', (self.folder / run / "config.toml").read_text())
+
+    def test_the_lines_that_methods_are_compared_with_say_what_they_are(self):
+        done = self.succeeds("run", "tiny.toml", "--out", "l", "--set", "method.name=local")
+        self.assertIn("mean over clients' own models after round 4", done.stdout)
+        self.assertEqual(self.model("l")[0]["__metadata__"]["round"], "0")
+        done = self.succeeds("run", "tiny.toml", "--out", "c", "--set", "method.name=centralized")
+        self.assertIn("the samples of 6 clients as one", done.stdout)
+        self.assertEqual({row["participants"] for row in self.table("c", "rounds.csv")}, {"1"})
 
     def test_a_run_whose_every_round_was_void_ends_with_an_error(self):
         done = self.fedvg("run", "tiny.toml", "--out", "r", "--set", "train.optimizer.lr=1e38",

@@ -79,7 +79,7 @@ TEST(RunSummary, TellsLastFromBest) {
   summary.add(round_of(2, 0.7));
   summary.add(round_of(3, 0.6));
   EXPECT_EQ(summary.seconds_per_round(), 2);
-  EXPECT_THAT(summary.lines(10000, 0),
+  EXPECT_THAT(summary.lines("global model", 10000, 0),
               ElementsAre("finished    3 rounds in 6 s",
                           "last        test accuracy 0.6000, loss 1.5000: global model after round "
                           "3, 10000 test images",
@@ -97,7 +97,7 @@ TEST(RunSummary, RepeatsNotesAndWarnings) {
     result.validation = {0.25, 2};
     summary.add(result);
   }
-  const auto lines = summary.lines(100, 50);
+  const auto lines = summary.lines("global model", 100, 50);
   EXPECT_THAT(lines, ::testing::IsSupersetOf(
                          {"D_val       accuracy 0.2500, loss 2.0000: global model after round 12, "
                           "50 validation images",
