@@ -69,9 +69,10 @@ class Simulation {
     console_.clear_progress();
     if (!alone()) model_round_ = round;
     if (evaluates(round)) {
+      // The round is done and counts; a stop from here on only leaves figures unmeasured.
       const auto evaluation_begin = Clock::now();
-      result.test = federation.evaluate_test();
-      result.validation = federation.evaluate_validation();
+      if (!stop) result.test = federation.evaluate_test();
+      if (!stop) result.validation = federation.evaluate_validation();
       result.seconds_evaluate = seconds_since(evaluation_begin);
     }
     result.seconds = seconds_since(begin);
