@@ -65,8 +65,9 @@ class Correction {
   static constexpr const char* kind = "correction";
   virtual ~Correction() = default;
 
-  /// Throws OptionError when the method is not defined with such local steps.
-  virtual void check(const LocalOptimizer&) const {}
+  /// Throws OptionError when the method is not defined with such local steps. `kept`: the
+  /// optimizer goes on where the client's last round ended.
+  virtual void check(const LocalOptimizer&, bool /*kept*/) const {}
   /// True: the client's update is weighted in a way that a combiner without weights lacks.
   virtual bool needs_weights() const { return false; }
 
@@ -99,6 +100,8 @@ class Correction {
   /// The round is void: drop the pending sums.
   virtual void abandon(const Round&) {}
 
+  /// What the next round needs, by name. Later rounds leave these tensors alone: a round that
+  /// fails puts them back.
   virtual TensorMap state() const { return {}; }
   virtual void restore(const TensorMap&) {}
 };

@@ -15,7 +15,8 @@ class ServerOptimizer {
   virtual ~ServerOptimizer() = default;
 
   virtual void step(at::Tensor& w, const at::Tensor& d) = 0;
-  /// What the next round needs, by name; empty for a rule without memory.
+  /// What the next round needs, by name; empty for a rule without memory. Later steps leave
+  /// these tensors alone: a round that fails puts them back.
   virtual TensorMap state() const { return {}; }
   virtual void restore(const TensorMap&) {}
 };

@@ -7,6 +7,8 @@
 
 #include "config/nearest.h"
 #include "fedvg/error.h"
+#include "fedvg/registry.h"
+#include "fedvg/weighting.h"
 
 namespace fedvg {
 namespace {
@@ -64,6 +66,10 @@ Method compose_method(const std::string& name) {
   mix.set("of", Array{fedvg, size});
   method.weighting = base == "fedavg" ? Part{"mix", mix} : Part{"fedvg", {}};
   return method;
+}
+
+bool needs_validation(const Part& weighting) {
+  return Registry<WeightingRule>::instance().make(weighting)->needs_validation();
 }
 
 }  // namespace fedvg

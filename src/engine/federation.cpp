@@ -99,7 +99,8 @@ struct Federation::Impl {
   Line line = Line::federated;
   std::unique_ptr<RoundDriver> driver;
 
-  Evaluation evaluate(const SampleStore& store, std::span<const std::int64_t> ids);
+  Evaluation evaluate(const SampleStore& store, std::span<const std::int64_t> ids,
+                      const std::atomic<bool>& stop);
 };
 
 Federation::Federation(const FederatedData& data, FederationSetup setup)
@@ -230,17 +231,19 @@ RoundRecord Federation::run_round(std::int64_t round, const std::vector<std::int
                                   progress);
 }
 
-Evaluation Federation::Impl::evaluate(const SampleStore& store,
-                                      std::span<const std::int64_t> ids) {
-  return line == Line::local ? driver->evaluate_own_models(store, ids)
-                             : driver->evaluate(store, ids);
+Evaluation Federation::Impl::evaluate(const SampleStore& store, std::span<const std::int64_t> ids,
+                                      const std::atomic<bool>& stop) {
+  return line == Line::local ? driver->evaluate_own_models(store, ids, stop)
+                             : driver->evaluate(store, ids, stop);
 }
 
-Evaluation Federation::evaluate_test() { return impl_->evaluate(*impl_->test, impl_->test_ids); }
+Evaluation Federation::evaluate_test(const std::atomic<bool>& stop) {
+  return impl_->evaluate(*impl_->test, impl_->test_ids, stop);
+}
 
-std::optional<Evaluation> Federation::evaluate_validation() {
+std::optional<Evaluation> Federation::evaluate_validation(const std::atomic<bool>& stop) {
   if (impl_->validation_ids.empty()) return std::nullopt;
-  return impl_->evaluate(*impl_->training, impl_->validation_ids);
+  return impl_->evaluate(*impl_->training, impl_->validation_ids, stop);
 }
 
 std::vector<NamedArray> Federation::model() const {

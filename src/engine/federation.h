@@ -119,15 +119,17 @@ class Federation {
                         const std::atomic<bool>& stop,
                         const std::function<void(Progress)>& progress = {});
 
-  /// Of the global model, in evaluation mode; leaves it untouched.
-  Evaluation evaluate_test();
+  /// Of the global model, in evaluation mode; leaves it untouched. Throws Interrupted as
+  /// soon as `stop` is seen true.
+  Evaluation evaluate_test(const std::atomic<bool>& stop = kNeverStop);
   /// Absent without D_val.
-  std::optional<Evaluation> evaluate_validation();
+  std::optional<Evaluation> evaluate_validation(const std::atomic<bool>& stop = kNeverStop);
 
   /// The global model: parameters, then buffers, in model order.
   std::vector<NamedArray> model() const;
 
  private:
+  static inline const std::atomic<bool> kNeverStop = false;
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };

@@ -30,10 +30,19 @@ bool all_finite(const at::Tensor& tensor) {
   return !tensor.is_floating_point() || at::isfinite(tensor).all().item<bool>();
 }
 
+bool all_finite(const Tensors& tensors) {
+  return std::all_of(tensors.begin(), tensors.end(),
+                     [](const at::Tensor& tensor) { return all_finite(tensor); });
+}
+
+bool all_finite(const TensorMap& tensors) {
+  return std::all_of(tensors.begin(), tensors.end(),
+                     [](const auto& entry) { return all_finite(entry.second); });
+}
+
 bool all_finite(const ClientUpdate& update) {
   return std::isfinite(update.loss_last) && all_finite(update.delta) &&
-         std::all_of(update.buffers.begin(), update.buffers.end(),
-                     [](const at::Tensor& buffer) { return all_finite(buffer); });
+         all_finite(update.buffers) && all_finite(update.extra) && all_finite(update.note);
 }
 
 std::int64_t bytes_of(const TensorMap& tensors) {
@@ -69,14 +78,14 @@ RoundDriver::RoundDriver(DriverSetup setup) : setup_(std::move(setup)), pool_(se
   const auto model = setup_.build_model();
   setup_.format.channels_last = setup_.format.channels_last && model->channels_last();
   layout_ = layout_of(*model, setup_.format.channels_last);
-  setup_.correction->check(*setup_.build_optimizer());
+  setup_.correction->check(*setup_.build_optimizer(), setup_.rules.keep_optimizer);
   states_ = std::make_unique<ClientStateStore>(setup_.state_memory, setup_.state_folder);
   workers_.resize(setup_.workers);
   // Each worker's memory is first touched by the thread that will use it.
   pool_.run(setup_.workers, [&](std::size_t, std::size_t i) {
-    workers_[i] = std::make_unique<Worker>(setup_.build_model, layout_, setup_.format.dtype,
-                                           setup_.format.device, setup_.build_optimizer(),
-                                           setup_.validation);
+    workers_[i] =
+        std::make_unique<Worker>(setup_.build_model, layout_, setup_.format.dtype,
+                                 setup_.format.device, setup_.build_optimizer(), setup_.validation);
   });
   Model& first = workers_[0]->model();
   Random initial(setup_.rules.seed, "initial-model");
@@ -102,10 +111,9 @@ void RoundDriver::train_client(Worker& worker, const RoundStart& start, const Ro
   const Stopwatch training;
   ClientUpdate& update = finished.update;
   ClientState next;
-  update = worker.train(start, record.client,
-                        setup_.clients[static_cast<std::size_t>(record.client)], setup_.rules,
-                        *setup_.correction,
-                        states_->get(record.client).to(setup_.format.device), next, stop);
+  update = worker.train(
+      start, record.client, setup_.clients[static_cast<std::size_t>(record.client)], setup_.rules,
+      *setup_.correction, states_->get(record.client).to(setup_.format.device), next, stop);
   record.samples = update.samples;
   record.steps = update.steps;
   record.loss_first = update.loss_first;
@@ -178,9 +186,8 @@ RoundRecord RoundDriver::run_round(std::int64_t index, const std::vector<std::in
   const Round round{index, population, global_, layout_, {}};
   Accepted accepted{.round = index};
   setup_.combiner->begin(layout_, setup_.weighting->parts());
-  TurnQueue<Finished> queue(setup_.window, [&](Finished&& finished) {
-    add(std::move(finished), accepted);
-  });
+  TurnQueue<Finished> queue(setup_.window,
+                            [&](Finished&& finished) { add(std::move(finished), accepted); });
   try {
     pool_.run(1, [&](std::size_t worker, std::size_t) {
       workers_[worker]->load(global_, buffers_);
@@ -226,7 +233,9 @@ void RoundDriver::step(Accepted& accepted, RoundRecord& record) {
   auto combined = setup_.combiner->combine(shares);
   if (!combined) {
     record.is_void = true;
-    record.void_reason = scores.empty() ? "no update was accepted" : "total weight 0";
+    record.void_reason = scores.empty()                     ? "no update was accepted"
+                         : setup_.combiner->takes_weights() ? "total weight 0"
+                                                            : "too few updates were accepted";
     setup_.correction->abandon(round);
     states_->drop(accepted.round);
     return;
@@ -242,27 +251,37 @@ void RoundDriver::step(Accepted& accepted, RoundRecord& record) {
     clients.insert(client.client);
   }
   const Column columns = setup_.correction->columns(round, weights);
-  for (std::size_t l = 0; l < layout_.tensors() && !(columns.size() == 1 && columns[0] == 1);
-       ++l) {
+  for (std::size_t l = 0; l < layout_.tensors() && !(columns.size() == 1 && columns[0] == 1); ++l) {
     layout_.segment(combined->step, l).mul_(column_at(columns, l));
   }
-  at::Tensor w = global_.to(at::kDouble, /*non_blocking=*/false, /*copy=*/true);
-  setup_.server->step(w, combined->step);
-  setup_.correction->after_step(round, w);
-  at::Tensor next = w.to(global_.scalar_type(), /*non_blocking=*/false, /*copy=*/true);
-  if (!all_finite(next)) {
-    throw RunError("diverged in round " + std::to_string(round.index) +
-                   ": the server's step is not finite; the model of the round before is kept; "
-                   "take smaller learning rates");
-  }
-  global_ = std::move(next);
+  take_step(round, std::move(*combined));
   states_->publish(accepted.round, clients);
-  if (setup_.rules.buffers == BufferRule::global) {
-    buffers_ = std::move(combined->buffers);
-  } else {
-    pool_.run(1, [&](std::size_t worker, std::size_t) {
-      buffers_ = workers_[worker]->buffers_from_validation(global_);
-    });
+}
+
+void RoundDriver::take_step(const Round& round, Combined&& combined) {
+  const TensorMap server = setup_.server->state(), correction = setup_.correction->state();
+  try {
+    at::Tensor w = global_.to(at::kDouble, /*non_blocking=*/false, /*copy=*/true);
+    setup_.server->step(w, combined.step);
+    setup_.correction->after_step(round, w);
+    at::Tensor next = w.to(global_.scalar_type(), /*non_blocking=*/false, /*copy=*/true);
+    Tensors buffers = std::move(combined.buffers);
+    if (setup_.rules.buffers != BufferRule::global && all_finite(next)) {
+      pool_.run(1, [&](std::size_t worker, std::size_t) {
+        buffers = workers_[worker]->buffers_from_validation(next);
+      });
+    }
+    if (!all_finite(next) || !all_finite(buffers)) {
+      throw RunError("diverged in round " + std::to_string(round.index) +
+                     ": the server's step is not finite; the model of the round before is kept; "
+                     "take smaller learning rates");
+    }
+    global_ = std::move(next);
+    buffers_ = std::move(buffers);
+  } catch (...) {
+    setup_.server->restore(server);
+    setup_.correction->restore(correction);
+    throw;
   }
 }
 
@@ -292,17 +311,19 @@ void RoundDriver::summarize(const Accepted& accepted, const RoundStart& start,
   record.learning_rate = setup_.build_optimizer()->learning_rate() * start.learning_rate_factor;
 }
 
-Evaluation RoundDriver::evaluate(const SampleStore& store, std::span<const std::int64_t> ids) {
+Evaluation RoundDriver::evaluate(const SampleStore& store, std::span<const std::int64_t> ids,
+                                 const std::atomic<bool>& stop) {
   constexpr std::size_t kChunk = 500;
   const std::size_t chunks = (ids.size() + kChunk - 1) / kChunk;
   std::vector<Worker::Tally> tallies(chunks);
   std::vector<char> loaded(pool_.size(), 0);
   pool_.run(chunks, [&](std::size_t worker, std::size_t chunk) {
+    if (stop) throw Interrupted("stopped in an evaluation");
     if (!loaded[worker]) workers_[worker]->load(global_, buffers_);
     loaded[worker] = 1;
     const std::size_t begin = chunk * kChunk;
-    tallies[chunk] = workers_[worker]->evaluate(
-        store, ids.subspan(begin, std::min(kChunk, ids.size() - begin)));
+    tallies[chunk] =
+        workers_[worker]->evaluate(store, ids.subspan(begin, std::min(kChunk, ids.size() - begin)));
   });
   Worker::Tally sum;
   for (const auto& tally : tallies) {
@@ -315,7 +336,8 @@ Evaluation RoundDriver::evaluate(const SampleStore& store, std::span<const std::
 }
 
 Evaluation RoundDriver::evaluate_own_models(const SampleStore& store,
-                                            std::span<const std::int64_t> ids) {
+                                            std::span<const std::int64_t> ids,
+                                            const std::atomic<bool>& stop) {
   constexpr std::int64_t kGlobal = -1;  // stands for all clients without a model of their own
   std::vector<std::int64_t> members, stale;
   bool untrained = false;
@@ -336,6 +358,7 @@ Evaluation RoundDriver::evaluate_own_models(const SampleStore& store,
   });
   std::vector<Evaluation> figures(stale.size());
   pool_.run(stale.size(), [&](std::size_t worker, std::size_t i) {
+    if (stop) throw Interrupted("stopped in an evaluation");
     const ClientState state = states_->get(stale[i]);
     const auto w = state.correction.find("w");
     workers_[worker]->load(w == state.correction.end() ? global_ : w->second,

@@ -49,12 +49,14 @@ class RoundDriver {
                         const std::function<void(Federation::Progress)>& progress = {});
 
   /// Loss and accuracy of the global model, spread over the workers; the sums are in the
-  /// order of the samples.
-  Evaluation evaluate(const SampleStore& store, std::span<const std::int64_t> ids);
+  /// order of the samples. Throws Interrupted once `stop` is true.
+  Evaluation evaluate(const SampleStore& store, std::span<const std::int64_t> ids,
+                      const std::atomic<bool>& stop);
 
   /// The mean over non-empty clients of their own models' figures: the state "w" of the
   /// correction `alone`, or the global model for a client that has none yet.
-  Evaluation evaluate_own_models(const SampleStore& store, std::span<const std::int64_t> ids);
+  Evaluation evaluate_own_models(const SampleStore& store, std::span<const std::int64_t> ids,
+                                 const std::atomic<bool>& stop);
 
   const Layout& layout() const { return layout_; }
   const at::Tensor& global() const { return global_; }
@@ -71,6 +73,8 @@ class RoundDriver {
                     ClientRecord& record, const std::atomic<bool>& stop, Finished& finished);
   void add(Finished&& finished, Accepted& accepted);
   void step(Accepted& accepted, RoundRecord& record);
+  /// Moves the global model; all or nothing.
+  void take_step(const Round& round, Combined&& combined);
   void summarize(const Accepted& accepted, const RoundStart& start, RoundRecord& record) const;
 
   DriverSetup setup_;

@@ -117,6 +117,7 @@ void Worker::model_changed() {
 
 void Worker::load(const at::Tensor& w, const Tensors& buffers) {
   own_.load(w, buffers);
+  stop_ = nullptr;
   model_changed();
 }
 
@@ -135,6 +136,7 @@ ClientUpdate Worker::train(const RoundStart& start, std::int64_t client, const L
   ClientUpdate update{.client = client, .loss_first = kNone, .loss_last = kNone};
   load(start.global, buffers_at_start(start, rules.buffers, state));
   training_ = data.store;
+  stop_ = &stop;
   optimizer_->reset();
   if (rules.keep_optimizer) optimizer_->restore(state.optimizer);
 
@@ -246,6 +248,7 @@ const at::Tensor& Worker::gradient() {
   gradient_.zero_();
   const auto total = static_cast<double>(validation_.plan.ids.size());
   for (std::size_t b = 0; b < validation_.plan.batches(); ++b) {
+    if (stop_ && *stop_) throw Interrupted("stopped in scoring");
     const Batch batch = validation_.store->assemble(validation_.plan.batch(b), batch_buffer_);
     const Output output = own_.model->forward(batch.images, validation_.mode);
     cross_entropy_sum(output.logits, batch.labels).div(total).backward();

@@ -71,7 +71,7 @@ class Worker final : public Evaluator, private LocalTools {
 
   /// Local training from the round's global model, which is loaded first. `state` is what
   /// the client kept; `next` receives what it wants kept. Throws Interrupted between two
-  /// batches once `stop` is true. Ends early, with a loss that is not finite, when a
+  /// batches once `stop` is true, also in gradient() afterwards. Ends early, with a loss that is not finite, when a
   /// batch's loss is not.
   ClientUpdate train(const RoundStart& start, std::int64_t client, const LocalData& data,
                      const LocalRules& rules, const Correction& correction,
@@ -122,7 +122,8 @@ class Worker final : public Evaluator, private LocalTools {
   std::vector<std::int64_t> buffer_blocks_;
   Resident own_;
   std::vector<Resident> replicas_;
-  const SampleStore* training_ = nullptr;  ///< of the client at work
+  const SampleStore* training_ = nullptr;        ///< of the client at work
+  const std::atomic<bool>* stop_ = nullptr;      ///< of the round at work
   Tensors fresh_buffers_;  ///< of a model that has seen no batch
   at::Tensor gradient_;    ///< [P]
   BatchBuffer batch_buffer_;

@@ -95,29 +95,22 @@ Options options_in(const Table& resolved, std::string_view section) {
   return read<Options>(*section_in(resolved, section));
 }
 
-// True for weightings that look at D_val. The engine asks the rule itself and has the last
-// word; here it is found together with the other mistakes, before any data is read.
-bool looks_at_validation(const Table& weighting) {
-  const auto text = [&](const char* key) {
-    const Value* value = weighting.find(key);
-    const auto* found = value ? value->get<std::string>() : nullptr;
-    return found ? *found : std::string();
-  };
-  if (text("name") == "accuracy") return true;
-  if (text("name") == "fedvg") return text("norm") != "delta";
-  const Value* of = weighting.find("of");
-  if (!of || !of->get<Array>()) return false;
-  const Array& parts = *of->get<Array>();
-  return std::any_of(parts.begin(), parts.end(), [](const Value& part) {
-    return part.get<Table>() && looks_at_validation(*part.get<Table>());
-  });
+// A part that cannot be made is reported as such elsewhere.
+bool looks_at_validation(const Value& weighting) {
+  Part part;
+  walk::from_value(weighting, part);
+  try {
+    return needs_validation(part);
+  } catch (const OptionError&) {
+    return false;
+  }
 }
 
 void check_validation(const Table& resolved, Problems& problems) {
   const Value* source = find_setting(resolved, "validation", "source");
   const Value* weighting = find_setting(resolved, "method", "weighting");
   if (!source || !weighting || !weighting->get<Table>()) return;
-  if (*source != Value("none") || !looks_at_validation(*weighting->get<Table>())) return;
+  if (*source != Value("none") || !looks_at_validation(*weighting)) return;
   problems.add(source->source, "validation.source",
                "method.weighting = " + weighting->text() +
                    " looks at a validation set on the server: it needs D_val, and \"none\" leaves "

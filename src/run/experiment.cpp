@@ -12,7 +12,7 @@ FederatedData load_data(Configuration& configuration) {
 }
 
 FederationSetup setup_of(const Configuration& configuration, const Cohorts& cohorts,
-                         const std::string& device) {
+                         const std::string& device, const std::string& state_folder) {
   return {.seed = configuration.seed,
           .model = configuration.model,
           .method = configuration.method,
@@ -22,16 +22,18 @@ FederationSetup setup_of(const Configuration& configuration, const Cohorts& coho
           .device = device,
           .normalize_by_training_data = configuration.data.normalize == "dataset",
           .largest_cohort = cohorts.participants(),
+          .state_folder = state_folder,
           .before_training = {}};
 }
 
 }  // namespace
 
-Experiment::Experiment(Configuration configuration, const std::string& device)
+Experiment::Experiment(Configuration configuration, const std::string& device,
+                       const std::string& state_folder)
     : configuration_(std::move(configuration)),
       data_(load_data(configuration_)),
       cohorts_(configuration_.cohorts, client_sizes(data_), configuration_.seed),
-      federation_(data_, setup_of(configuration_, cohorts_, device)) {}
+      federation_(data_, setup_of(configuration_, cohorts_, device, state_folder)) {}
 
 std::vector<std::string> Experiment::notes() const {
   std::vector<std::string> all;

@@ -16,7 +16,10 @@ class Experiment {
  public:
   /// `device`: "cpu" or "cuda:N". Throws OptionError, DataError or RunError: what the
   /// settings alone did not show.
-  Experiment(Configuration configuration, const std::string& device);
+  /// `state_folder`: where clients' states wait beyond engine.state_memory, made when first
+  /// needed; empty: a temporary folder.
+  Experiment(Configuration configuration, const std::string& device,
+             const std::string& state_folder = {});
   Experiment(const Experiment&) = delete;
   Experiment& operator=(const Experiment&) = delete;
 

@@ -1,5 +1,7 @@
 #include "run/simulation.h"
 
+#include <sys/resource.h>
+
 #include <chrono>
 
 #include "fedvg/error.h"
@@ -19,6 +21,13 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+/// Of the process, resident.
+std::int64_t peak_megabytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss / 1024;
 }
 
 class Simulation {
@@ -71,8 +80,11 @@ class Simulation {
     if (evaluates(round)) {
       // The round is done and counts; a stop from here on only leaves figures unmeasured.
       const auto evaluation_begin = Clock::now();
-      if (!stop) result.test = federation.evaluate_test();
-      if (!stop) result.validation = federation.evaluate_validation();
+      try {
+        result.test = federation.evaluate_test(stop);
+        result.validation = federation.evaluate_validation(stop);
+      } catch (const Interrupted&) {
+      }
       result.seconds_evaluate = seconds_since(evaluation_begin);
     }
     result.seconds = seconds_since(begin);
@@ -118,6 +130,7 @@ class Simulation {
          summary_.lines(evaluated, data.dataset.test.size(), std::ssize(data.validation))) {
       print(line);
     }
+    print(topic_line("memory", std::to_string(peak_megabytes()) + " MB at its peak"));
     print(topic_line("model", folder_.model_path().string()));
   }
 
@@ -179,7 +192,8 @@ std::filesystem::path run_simulation(RunRequest request, Console& console,
   const auto path =
       request.folder.value_or(default_run_folder(request.name, given.method.name, given.seed));
   RunFolder::check(path);
-  Experiment experiment(std::move(request.configuration), request.device);
+  Experiment experiment(std::move(request.configuration), request.device,
+                        (path / "client-state").string());
   if (stop) throw Interrupted("interrupted before the first round: nothing was written");
   const auto environment = environment_here(request.malloc);
   RunFolder folder(path,

@@ -79,9 +79,8 @@ TEST(RoundDriver, LeavesOutAnUpdateThatIsNotFinite) {
       ToyOptions options;
       options.sizes = {10, 10, 10};
       options.weighting = rule;
-      options.scripted = std::make_unique<Scripted>([bad](std::int64_t, std::int64_t client) {
-        return client == 2 ? bad : client + 1.0;
-      });
+      options.scripted = std::make_unique<Scripted>(
+          [bad](std::int64_t, std::int64_t client) { return client == 2 ? bad : client + 1.0; });
       ToyFederation federation(std::move(options));
       const auto before = federation.model();
       const auto record = federation.round(1, {0, 1, 2});
@@ -206,10 +205,11 @@ TEST(RoundDriver, RejectsADeadNetwork) {
     setup.build_optimizer = [] { return Registry<LocalOptimizer>::instance().make("sgd"); };
     setup.correction = std::make_unique<Scripted>(
         [](std::int64_t, std::int64_t client) { return client == 0 ? 1e3 : 0.1; });
-    setup.weighting = Registry<WeightingRule>::instance().make(
-        part("fedvg", {{"granularity", granularity}}));
+    setup.weighting =
+        Registry<WeightingRule>::instance().make(part("fedvg", {{"granularity", granularity}}));
     setup.server = Registry<ServerOptimizer>::instance().make("sgd");
-    for (int k = 0; k < 3; ++k) setup.clients.push_back({.store = toy.store.get(), .samples = {0, 1, 2, 3}});
+    for (int k = 0; k < 3; ++k)
+      setup.clients.push_back({.store = toy.store.get(), .samples = {0, 1, 2, 3}});
     setup.validation = {toy.store.get(), cut({4, 5, 6, 7, 8}, 3, true), Mode::eval};
     setup.format.dtype = at::kDouble;
     RoundDriver driver(std::move(setup));
@@ -319,8 +319,8 @@ TEST(RoundDriver, EvaluationIsReadOnly) {
   const auto model = federation.model();
   std::vector<std::int64_t> ids(50);
   std::iota(ids.begin(), ids.end(), 0);
-  const auto first = federation.driver->evaluate(*federation.store, ids);
-  const auto second = federation.driver->evaluate(*federation.store, ids);
+  const auto first = federation.driver->evaluate(*federation.store, ids, federation.stop);
+  const auto second = federation.driver->evaluate(*federation.store, ids, federation.stop);
   EXPECT_EQ(first.accuracy, second.accuracy);
   EXPECT_EQ(first.loss, second.loss);
   EXPECT_EQ(federation.model(), model);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "algorithms/corrections/path.h"
 #include "fedvg/correction.h"
 #include "fedvg/method.h"
 #include "fedvg/registry.h"
@@ -18,7 +19,8 @@ class FedNova final : public Correction {
  public:
   explicit FedNova(const NoOptions&) {}
 
-  void check(const LocalOptimizer& optimizer) const override {
+  void check(const LocalOptimizer& optimizer, bool kept) const override {
+    if (kept) refuse_kept_velocity(optimizer, "fednova");
     if (optimizer.path_length(1)) return;
     throw OptionError("correction fednova: it divides by the length of the local path, which "
                       "this train.optimizer does not have; take train.optimizer.name = \"sgd\"");

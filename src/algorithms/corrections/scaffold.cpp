@@ -9,6 +9,7 @@
 
 #include <ATen/ops/zeros_like.h>
 
+#include "algorithms/corrections/path.h"
 #include "fedvg/correction.h"
 #include "fedvg/method.h"
 #include "fedvg/registry.h"
@@ -20,7 +21,8 @@ class Scaffold final : public Correction {
  public:
   explicit Scaffold(const NoOptions&) {}
 
-  void check(const LocalOptimizer& optimizer) const override {
+  void check(const LocalOptimizer& optimizer, bool kept) const override {
+    if (kept) refuse_kept_velocity(optimizer, "scaffold");
     if (optimizer.path_length(1)) return;
     throw OptionError("correction scaffold: its control variates are changes of the model per "
                       "step and learning rate, which this train.optimizer does not have; take "
