@@ -3,8 +3,13 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
 
+#include <algorithm>
+#include <cmath>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <string_view>
 
 #include "fedvg/error.h"
 #include "models/network.h"
@@ -20,10 +25,38 @@ const Json& key(const Json& object, const char* name) {
   return *found;
 }
 
+/// Python writes numbers that are not finite as NaN, Infinity and -Infinity, which JSON does
+/// not know: they become null here, and null becomes a number again in number().
+std::string without_names_of_numbers(const std::string& text) {
+  constexpr std::string_view kNames[] = {"-Infinity", "Infinity", "NaN"};
+  std::string result;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (quoted && text[i] == '\\') {
+      result.append(text, i++, 2);
+      continue;
+    }
+    if (text[i] == '"') quoted = !quoted;
+    const std::string_view rest = std::string_view(text).substr(i);
+    const auto* name = std::find_if(std::begin(kNames), std::end(kNames), [&](auto one) {
+      return !quoted && rest.substr(0, one.size()) == one;
+    });
+    if (name == std::end(kNames)) {
+      result += text[i];
+      continue;
+    }
+    result += "null";
+    i += name->size() - 1;
+  }
+  return result;
+}
+
+double number(const Json& json) { return json.is_null() ? std::nan("") : json.get<double>(); }
+
 void flatten(const Json& nested, std::size_t depth, std::vector<std::int64_t>& shape,
              std::vector<double>& values) {
   if (!nested.is_array()) {
-    values.push_back(nested.get<double>());
+    values.push_back(number(nested));
     return;
   }
   if (shape.size() <= depth) shape.push_back(static_cast<std::int64_t>(nested.size()));
@@ -50,6 +83,11 @@ Batches batches(const Json& list) {
   for (const auto& batch : list) {
     result.x.push_back(tensor(key(batch, "x"), at::kDouble));
     result.y.push_back(tensor(key(batch, "y"), at::kLong));
+    const auto& x = result.x.back();
+    const auto& y = result.y.back();
+    if (x.dim() == 0 || y.dim() != 1 || y.numel() == 0 || x.size(0) != y.size(0)) {
+      throw DataError("a batch does not have one y for each x");
+    }
   }
   return result;
 }
@@ -67,15 +105,66 @@ LayerSpec layer(const Json& json) {
   return spec;
 }
 
+Table table(const Json& json);
+
+Value value(const Json& json) {
+  if (json.is_boolean()) return json.get<bool>();
+  if (json.is_number_integer()) return json.get<std::int64_t>();
+  if (json.is_string()) return json.get<std::string>();
+  if (json.is_object()) return table(json);
+  if (!json.is_array()) return number(json);
+  Array array;
+  for (const auto& item : json) array.push_back(value(item));
+  return array;
+}
+
 Table table(const Json& json) {
   Table result;
-  for (const auto& [name, value] : json.items()) {
-    if (value.is_boolean()) result.set(name, value.get<bool>());
-    if (value.is_number_integer()) result.set(name, value.get<std::int64_t>());
-    if (value.is_number_float()) result.set(name, value.get<double>());
-    if (value.is_string()) result.set(name, value.get<std::string>());
-  }
+  for (const auto& [name, item] : json.items()) result.set(name, value(item));
   return result;
+}
+
+/// One number for the whole model or one a tensor.
+std::vector<double> numbers(const Json& json) {
+  if (!json.is_array()) return {number(json)};
+  std::vector<double> result;
+  for (const auto& item : json) result.push_back(number(item));
+  return result;
+}
+
+Expected expected(const Json& json, const std::vector<std::vector<std::int64_t>>& participants) {
+  Expected result;
+  if (json.contains("parts")) result.parts = table(json["parts"]);
+  for (const auto& model : key(json, "global")) result.global.push_back(numbers(model));
+  if (result.global.size() != participants.size()) {
+    throw DataError("`global` has " + std::to_string(result.global.size()) +
+                    " rounds, `participants` " + std::to_string(participants.size()));
+  }
+  if (!json.contains("weights") || json["weights"].is_null()) return result;
+  result.weights.emplace();
+  for (const auto& round : json["weights"]) {
+    auto& clients = result.weights->emplace_back();
+    for (const auto& weight : round) clients.push_back(numbers(weight));
+  }
+  bool fits = result.weights->size() == participants.size();
+  for (std::size_t r = 0; fits && r < participants.size(); ++r) {
+    fits = (*result.weights)[r].size() == participants[r].size();
+  }
+  if (!fits) throw DataError("`weights` does not have an entry for each participant");
+  return result;
+}
+
+void check_participants(const CaseFile& file) {
+  for (const auto& cohort : file.participants) {
+    std::set<std::int64_t> seen;
+    for (const std::int64_t client : cohort) {
+      if (client < 0 || client >= file.population || !seen.insert(client).second) {
+        throw DataError("`participants` names client " + std::to_string(client) +
+                        ", which is not there or is there twice");
+      }
+    }
+    if (cohort.empty()) throw DataError("`participants` has a round without a client");
+  }
 }
 
 CaseFile parse(const Json& json) {
@@ -100,24 +189,17 @@ CaseFile parse(const Json& json) {
     for (const auto& client : json["probe"]) file.probe.push_back(batches(client));
   }
   file.validation = batches(key(json, "validation"));
-  for (const auto& [name, expected] : key(json, "methods").items()) {
-    Expected values;
-    key(expected, "global").get_to(values.global);
-    if (expected.contains("weights") && !expected["weights"].is_null()) {
-      values.weights.emplace();
-      for (const auto& round : expected["weights"]) {
-        auto& clients = values.weights->emplace_back();
-        for (const auto& weight : round) {
-          clients.push_back(weight.is_array() ? weight.get<std::vector<double>>()
-                                              : std::vector{weight.get<double>()});
-        }
-      }
-    }
-    file.methods.emplace_back(name, std::move(values));
-  }
   if (static_cast<std::int64_t>(file.data.size()) != file.population) {
-    throw DataError("`data` has " + std::to_string(file.data.size()) + " clients, `population` is " +
-                    std::to_string(file.population));
+    throw DataError("`data` has " + std::to_string(file.data.size()) +
+                    " clients, `population` is " + std::to_string(file.population));
+  }
+  check_participants(file);
+  for (const auto& [name, entry] : key(json, "methods").items()) {
+    try {
+      file.methods.emplace_back(name, expected(entry, file.participants));
+    } catch (const DataError& problem) {
+      throw DataError("methods: " + name + ": " + problem.what());
+    }
   }
   return file;
 }
@@ -128,7 +210,8 @@ CaseFile read_case_file(const std::string& path) {
   std::ifstream stream(path);
   if (!stream) throw DataError(path + ": cannot be read");
   try {
-    CaseFile file = parse(Json::parse(stream));
+    const std::string text{std::istreambuf_iterator<char>(stream), {}};
+    CaseFile file = parse(Json::parse(without_names_of_numbers(text)));
     file.path = path;
     return file;
   } catch (const Json::exception& problem) {
@@ -155,8 +238,9 @@ std::unique_ptr<Model> build_network(const std::vector<LayerSpec>& layers) {
     } else if (spec.type == "global_avg_pool") {
       network->global_avg_pool();
     } else {
-      throw DataError("layer type '" + spec.type +
-                      "' is unknown; known: batchnorm2d, conv2d, global_avg_pool, linear, relu, tanh");
+      throw DataError(
+          "layer type '" + spec.type +
+          "' is unknown; known: batchnorm2d, conv2d, global_avg_pool, linear, relu, tanh");
     }
   }
   return network;

@@ -25,8 +25,9 @@ struct LayerSpec {
   bool bias = true;
 };
 
-/// What one method is expected to give.
+/// One entry of the methods: what it is made of, and what it is expected to give.
 struct Expected {
+  Table parts;  ///< beside what the entry's name says; empty in files of the reference
   std::vector<std::vector<double>> global;  ///< [rounds][numbers], in flatten order
   /// [rounds][participants][1 or tensors]; nothing where there is nothing to compare
   std::optional<std::vector<std::vector<std::vector<double>>>> weights;

@@ -1,9 +1,11 @@
 // fedvg-conformance FILE...: runs every method of the files through the product's own
 // engine in float64 and prints METHOD MAX_ABS_DIFF for each, against the file's global
 // models and weights; "unsupported" for a method that the product lacks. Exit status 1
-// when a difference exceeds 1e-10 or is not finite, 2 or 3 for a file that is no case.
+// when a difference exceeds 1e-10 or is not finite (the model diverges, the file has a NaN),
+// 3 for a file that is no case.
 
 #include <ATen/ops/cat.h>
+#include <c10/util/Exception.h>
 
 #include <cmath>
 #include <cstdio>
@@ -60,23 +62,31 @@ std::vector<double> flat_model(const RoundDriver& driver, const std::vector<std:
   return values;
 }
 
+/// copy_ would spread a smaller tensor.
+void copy_exactly(const at::Tensor& to, const at::Tensor& from, const std::string& name) {
+  if (to.sizes() != from.sizes()) {
+    throw DataError("init: '" + name + "' does not have the shape that the network gives it");
+  }
+  to.copy_(from);
+}
+
 void set_initial(RoundDriver& driver, const std::map<std::string, at::Tensor>& init) {
   at::Tensor w = driver.global().clone();
   Tensors buffers;
   std::size_t used = 0;
   for (std::size_t i = 0; i < driver.layout().tensors(); ++i) {
-    const auto found = init.find(driver.layout().slots()[i].name);
-    if (found == init.end()) {
-      throw DataError("init: '" + driver.layout().slots()[i].name + "' is missing");
-    }
-    driver.layout().view(w, i).copy_(found->second);
+    const std::string& name = driver.layout().slots()[i].name;
+    const auto found = init.find(name);
+    if (found == init.end()) throw DataError("init: '" + name + "' is missing");
+    copy_exactly(driver.layout().view(w, i), found->second, name);
     ++used;
   }
   for (std::size_t i = 0; i < driver.buffers().size(); ++i) {
     buffers.push_back(driver.buffers()[i].clone());
-    const auto found = init.find(driver.buffer_names()[i].name);
+    const std::string& name = driver.buffer_names()[i].name;
+    const auto found = init.find(name);
     if (found == init.end()) continue;
-    buffers.back().copy_(found->second);
+    copy_exactly(buffers.back(), found->second, name);
     ++used;
   }
   if (used != init.size()) throw DataError("init: names a tensor that the network lacks");
@@ -97,6 +107,20 @@ class Largest {
   double value_ = 0;
   bool finite_ = true;
 };
+
+/// `wanted` is [1] or [T]; a client that was not weighted counts as 0 in every tensor.
+void compare_weights(const ClientRecord& client, const std::vector<double>& wanted,
+                     Largest& largest) {
+  const auto& tensors = client.tensor_weights;
+  if (wanted.size() > 1 && !tensors.empty() && wanted.size() != tensors.size()) {
+    throw DataError("`weights` has " + std::to_string(wanted.size()) + " numbers for a client, " +
+                    "the network has " + std::to_string(tensors.size()) + " tensors");
+  }
+  for (std::size_t l = 0; l < wanted.size(); ++l) {
+    const bool by_tensor = wanted.size() > 1 && !tensors.empty();
+    largest.compare(by_tensor ? tensors[l] : client.weight, wanted[l]);
+  }
+}
 
 double difference(const CaseFile& file, const MethodSettings& settings, const Expected& expected) {
   Pool pool;
@@ -126,8 +150,12 @@ double difference(const CaseFile& file, const MethodSettings& settings, const Ex
   setup.weighting = Registry<WeightingRule>::instance().make(settings.method.weighting);
   setup.server = Registry<ServerOptimizer>::instance().make(settings.method.server);
   setup.clients = std::move(clients);
-  setup.validation = {&store, validation, Mode::batch_statistics};
-  setup.rules = {.epochs = settings.epochs, .steps = settings.steps, .shuffle = false};
+  setup.validation = {&store, validation, settings.scoring};
+  setup.rules = {.epochs = settings.epochs,
+                 .steps = settings.steps,
+                 .shuffle = false,
+                 .clip = settings.clip,
+                 .buffers = settings.buffers};
   setup.workers = 2;
   setup.format.dtype = at::kDouble;
   RoundDriver driver(std::move(setup));
@@ -147,26 +175,30 @@ double difference(const CaseFile& file, const MethodSettings& settings, const Ex
     for (std::size_t i = 0; i < got.size(); ++i) largest.compare(got[i], wanted[i]);
     if (!expected.weights) continue;
     for (std::size_t k = 0; k < record.clients.size(); ++k) {
-      const auto& weights = expected.weights->at(r).at(k);
-      for (std::size_t l = 0; l < weights.size(); ++l) {
-        largest.compare(weights.size() == 1 ? record.clients[k].weight
-                                            : record.clients[k].tensor_weights.at(l),
-                        weights[l]);
-      }
+      compare_weights(record.clients[k], (*expected.weights)[r][k], largest);
     }
   }
   return largest.value();
 }
 
+/// libtorch's first line, without the stack trace below it.
+std::string first_line(const c10::Error& problem) {
+  const std::string text = problem.what_without_backtrace();
+  return text.substr(0, text.find('\n'));
+}
+
 /// True when every method that the product has agrees.
-bool check_file(const std::string& path) {
-  const CaseFile file = read_case_file(path);
+bool check_methods(const CaseFile& file) {
   bool passed = true;
   for (const auto& [name, expected] : file.methods) {
     try {
-      const double largest = difference(file, settings_of(file, name), expected);
+      const double largest = difference(file, settings_of(file, name, expected.parts), expected);
       std::printf("%s %.3g\n", name.c_str(), largest);
       passed = passed && largest <= kTolerance;
+    } catch (const RunError& problem) {  // diverged
+      std::printf("%s nan\n", name.c_str());
+      std::fprintf(stderr, "%s: %s\n", name.c_str(), problem.what());
+      passed = false;
     } catch (const OptionError& problem) {
       std::printf("%s unsupported\n", name.c_str());
       std::fprintf(stderr, "%s: %s\n", name.c_str(), problem.what());
@@ -174,6 +206,18 @@ bool check_file(const std::string& path) {
     std::fflush(stdout);
   }
   return passed;
+}
+
+bool check_file(const std::string& path) {
+  const CaseFile file = read_case_file(path);
+  try {
+    return check_methods(file);
+  } catch (const DataError& problem) {
+    throw DataError(path + ": " + problem.what());
+  } catch (const c10::Error& problem) {
+    throw DataError(path +
+                    ": its samples or tensors do not fit the network: " + first_line(problem));
+  }
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "method_settings.h"
 
+#include <cstdio>
+
 #include "fedvg/error.h"
 
 namespace fedvg::conformance {
@@ -46,8 +48,10 @@ constexpr Target kTargets[] = {
     {"scaffold", "global_lr", &Method::server, "lr"},
     {"feddyn", "alpha", &Method::correction, "alpha"},
     {"feddyn", "max_grad_norm", &Method::correction, "max_grad_norm"},
+    {"feddyn", "proximal", &Method::correction, "proximal"},
     {"elastic", "tau", &Method::correction, "tau"},
     {"elastic", "mu", &Method::correction, "mu"},
+    {"elastic", "accumulate", &Method::correction, "accumulate"},
     {"moon", "temperature", &Method::correction, "temperature"},
     {"moon", "mu", &Method::correction, "mu"},
 };
@@ -74,11 +78,13 @@ Table fedvg_options(const CaseFile& file, const Variant* variant) {
   for (const auto& y : file.validation.y) samples += static_cast<double>(y.numel());
   const double batch = samples / static_cast<double>(file.validation.y.size());
   const double order = number(given, "norm_order", 1);
+  const double eps = number(given, "eps", 1e-8);
+  const Value* reduce = given.find("reduce");
   Table options;
   options.set("norm", variant && variant->norm ? variant->norm : order == 2 ? "l2" : "l1");
   options.set("granularity", variant ? variant->granularity : "model");
-  options.set("reduce", "sum");
-  options.set("eps", number(given, "eps", 1e-8) / batch);
+  options.set("reduce", reduce ? *reduce : Value("sum"));
+  options.set("eps", reduce ? eps : eps / batch);
   return options;
 }
 
@@ -92,38 +98,119 @@ void set_weighting(Part& weighting, const Table& fedvg) {
   }
 }
 
+/// Sets the options that the file's hyperparameters of the method name; says which are
+/// unknown, unless they are remarks.
+void set_options(const Table& own, const std::string& base, Method& method) {
+  for (const auto& [key, value] : own.entries()) {
+    bool known = value.get<std::string>() || base == "fedvg" || key == "full_epochs";
+    for (const auto& target : kTargets) {
+      known = known || key == target.parameter;  // it may stand there for another method
+      if (base != target.method || key != target.parameter) continue;
+      (method.*target.part).options.set(target.option, value);
+    }
+    if (!known) {
+      std::fprintf(stderr, "hyperparameters: %s of %s is not used\n", key.c_str(), base.c_str());
+    }
+  }
+}
+
+std::string text(const Value& value, const std::string& key) {
+  if (const auto* text = value.get<std::string>()) return *text;
+  throw DataError("parts: '" + key + "' is no text");
+}
+
+const Table& inner(const Value& value, const std::string& key) {
+  if (const auto* table = value.get<Table>()) return *table;
+  throw DataError("parts: '" + key + "' is no object");
+}
+
+/// A name, or an object with `name` and options.
+Part part_of(const Value& value, const std::string& key) {
+  if (value.get<std::string>()) return {text(value, key), {}};
+  Part part{"", inner(value, key)};
+  const Value* name = part.options.find("name");
+  if (!name) throw DataError("parts: '" + key + "' has no name");
+  part.name = text(*name, key);
+  part.options.erase("name");
+  return part;
+}
+
+void set_train(const Table& train, MethodSettings& settings) {
+  for (const auto& [key, value] : train.entries()) {
+    if (key == "epochs") {
+      settings.epochs = static_cast<std::int64_t>(number(train, "epochs", 1));
+    } else if (key == "steps") {
+      settings.steps = static_cast<std::int64_t>(number(train, "steps", 0));
+    } else if (key == "clip") {
+      settings.clip = number(train, "clip", 0);
+    } else if (key == "buffers") {
+      const std::string rule = text(value, key);
+      settings.buffers = rule == "local"   ? BufferRule::local
+                         : rule == "reset" ? BufferRule::reset
+                                           : BufferRule::global;
+    } else {
+      throw DataError("parts: train has no '" + key + "'");
+    }
+  }
+}
+
+/// What the entry itself says.
+void set_parts(const Table& parts, MethodSettings& settings) {
+  for (const auto& [key, value] : parts.entries()) {
+    if (key == "method") continue;  // known already
+    if (key == "correction") {
+      settings.method.correction = part_of(value, key);
+    } else if (key == "weighting") {
+      settings.method.weighting = part_of(value, key);
+    } else if (key == "server") {
+      settings.method.server = part_of(value, key);
+    } else if (key == "optimizer") {
+      settings.local_optimizer = part_of(value, key);
+    } else if (key == "train") {
+      set_train(inner(value, key), settings);
+    } else if (key == "scoring") {
+      const Value* mode = inner(value, key).find("mode");
+      if (mode && text(*mode, key) == "eval") settings.scoring = Mode::eval;
+    } else {
+      throw DataError("parts: there is no '" + key + "'");
+    }
+  }
+}
+
 }  // namespace
 
-MethodSettings settings_of(const CaseFile& file, const std::string& name) {
+MethodSettings settings_of(const CaseFile& file, const std::string& name, const Table& parts) {
+  const Value* method = parts.find("method");
+  const std::string called = method ? text(*method, "method") : name;
   const Variant* variant = nullptr;
   for (const auto& one : kVariants) {
-    if (name == one.name) variant = &one;
+    if (called == one.name) variant = &one;
   }
   MethodSettings settings;
-  settings.method = compose_method(variant ? variant->method : name);
+  settings.method = compose_method(variant ? variant->method : called);
   const std::string base = base_of(settings.method.name);
   const Table& own = hyperparameters(file, base);
-  for (const auto& target : kTargets) {
-    const Value* value = base == target.method ? own.find(target.parameter) : nullptr;
-    if (value) (settings.method.*target.part).options.set(target.option, *value);
-  }
-  set_weighting(settings.method.weighting, fedvg_options(file, variant));
   // The reference leaves w_local out of FedDyn's gradient, and lets the probe's gradients
   // pile up over Elastic's batches.
   if (base == "feddyn") settings.method.correction.options.set("proximal", false);
   if (base == "elastic") settings.method.correction.options.set("accumulate", true);
+  set_options(own, base, settings.method);
+  set_weighting(settings.method.weighting, fedvg_options(file, variant));
 
   const Table& client = hyperparameters(file, "client");
   settings.epochs = static_cast<std::int64_t>(number(client, "epochs", 1));
-  if (base == "scaffold") settings.steps = settings.epochs;
+  settings.clip = number(client, "max_grad_norm", 0);
+  const Value* full_epochs = own.find("full_epochs");
+  const bool full = full_epochs && full_epochs->get<bool>() && *full_epochs->get<bool>();
+  if (base == "scaffold" && !full) settings.steps = settings.epochs;
   const Value* optimizer = client.find("optimizer");
-  settings.local_optimizer.name = optimizer ? *optimizer->get<std::string>() : "sgd";
+  settings.local_optimizer.name = optimizer ? text(*optimizer, "optimizer") : "sgd";
   for (const auto& [key, value] : client.entries()) {
-    const bool known_elsewhere =
-        key == "optimizer" || key == "epochs" || key == "batch_size" || key == "shuffle" ||
-        key == "note";
+    const bool known_elsewhere = key == "optimizer" || key == "epochs" || key == "batch_size" ||
+                                 key == "shuffle" || key == "max_grad_norm" || key == "note";
     if (!known_elsewhere) settings.local_optimizer.options.set(key, value);
   }
+  set_parts(parts, settings);
   return settings;
 }
 
