@@ -47,8 +47,8 @@ class FakeEvaluator final : public Evaluator {
 };
 
 /// The rule's word on one client.
-inline Assessment assess(const WeightingRule& rule, Evaluator& evaluator,
-                         std::int64_t samples = 1, std::optional<at::Tensor> delta = {}) {
+inline Assessment assess(const WeightingRule& rule, Evaluator& evaluator, std::int64_t samples = 1,
+                         std::optional<at::Tensor> delta = {}) {
   const Layout& layout = evaluator.layout();
   const at::Tensor w = at::zeros({layout.size()}, at::kDouble);
   const Round round{1, 10, w, layout, {}};

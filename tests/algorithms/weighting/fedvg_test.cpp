@@ -95,8 +95,8 @@ TEST(FedVg, RefusesADeadNetwork) {
 
 TEST(FedVg, RefusesAGradientThatIsNotFinite) {
   for (const char* norm : {"l1", "l2", "linf", "spectral"}) {
-    for (const double bad : {std::numeric_limits<double>::quiet_NaN(),
-                             std::numeric_limits<double>::infinity()}) {
+    for (const double bad :
+         {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
       Example example;
       example.evaluator.set(0, {3, bad, 0, -4});
       EXPECT_EQ(example.with({{"norm", norm}}).refused, "not-finite");
@@ -112,6 +112,32 @@ TEST(FedVg, FloorIsTakenFromTheGlobalModel) {
   floored->begin({1, 10, w, example.layout, {}}, example.evaluator);
   example.evaluator.set(0, {0, 0, 0, 0});
   expect_columns(assess(*floored, example.evaluator).parts[0].tensors, {1.0 / 15});
+}
+
+// Weights are shares of u: a loss on another scale, gradients times a constant, changes none
+// (with an eps that is nothing beside them).
+TEST(FedVg, WeightsDoNotDependOnTheScaleOfTheLoss) {
+  for (const char* norm : {"l1", "l2", "linf", "spectral"}) {
+    for (const char* granularity : {"model", "layer", "block"}) {
+      const auto fedvg =
+          rule("fedvg", table({{"norm", norm}, {"granularity", granularity}, {"eps", 1e-300}}));
+      std::vector<Column> shares;
+      for (const double scale : {1.0, 1e-3, 7e5}) {
+        Column u, other, share;
+        for (const double client : {1.0, 2.5}) {
+          Example example;
+          example.evaluator.set(0, {3 * scale * client, 0, 0, -4 * scale});
+          example.evaluator.set(1, {scale, scale * client});
+          example.evaluator.set(2, {-5 * scale / client});
+          (client == 1 ? u : other) = assess(*fedvg, example.evaluator).parts[0].tensors;
+        }
+        for (std::size_t l = 0; l < u.size(); ++l) share.push_back(u[l] / (u[l] + other[l]));
+        shares.push_back(share);
+      }
+      expect_columns(shares[1], shares[0]);
+      expect_columns(shares[2], shares[0]);
+    }
+  }
 }
 
 TEST(FedVg, RefusesOptionsOutOfBounds) {
