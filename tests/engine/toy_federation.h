@@ -35,24 +35,70 @@ class Scripted final : public Correction {
   std::function<double(std::int64_t, std::int64_t)> value_;
 };
 
+/// A correction that works as the real one does, and then changes what a client sends.
+class Wrapped final : public Correction {
+ public:
+  using AfterEnd = std::function<void(LocalContext&, ClientUpdate&)>;
+  Wrapped(std::unique_ptr<Correction> real, AfterEnd after_end)
+      : real_(std::move(real)), after_end_(std::move(after_end)) {}
+
+  void check(const LocalOptimizer& optimizer, bool kept) const override {
+    real_->check(optimizer, kept);
+  }
+  bool needs_weights() const override { return real_->needs_weights(); }
+  void begin(LocalContext& context) const override { real_->begin(context); }
+  at::Tensor loss(LocalContext& context, const Batch& batch, const Output& output,
+                  at::Tensor base) const override {
+    return real_->loss(context, batch, output, std::move(base));
+  }
+  void grad(LocalContext& context) const override { real_->grad(context); }
+  void end(LocalContext& context, ClientUpdate& update) const override {
+    real_->end(context, update);
+    after_end_(context, update);
+  }
+  TensorMap broadcast() const override { return real_->broadcast(); }
+  Column factor(const ClientUpdate& update) const override { return real_->factor(update); }
+  void accept(const ClientUpdate& update) override { real_->accept(update); }
+  Column columns(const Round& round, const std::vector<Column>& weights) const override {
+    return real_->columns(round, weights);
+  }
+  void after_step(const Round& round, at::Tensor& w) override { real_->after_step(round, w); }
+  void abandon(const Round& round) override { real_->abandon(round); }
+  TensorMap state() const override { return real_->state(); }
+  void restore(const TensorMap& state) override { real_->restore(state); }
+
+ private:
+  std::unique_ptr<Correction> real_;
+  AfterEnd after_end_;
+};
+
 struct ToyOptions {
   std::vector<std::int64_t> sizes = {10, 20, 30};  ///< samples of each client
   std::int64_t features = 4, classes = 3, validation = 12, validation_batch = 4;
   Part correction{"none", {}}, weighting{"size", {}}, server{"sgd", {}};
   Part optimizer{"sgd", {}};
   std::unique_ptr<Correction> scripted;  ///< instead of `correction`
-  bool batch_norm = false;   ///< 4x4 images through a convolution with BatchNorm instead
+  Wrapped::AfterEnd after_end;           ///< changes what a client sends; see Wrapped
+  bool batch_norm = false;  ///< 4x4 images through a convolution with BatchNorm instead
   std::int64_t epochs = 2, steps = 0, batch_size = 8;
   std::size_t workers = 2, window = 4;
   at::ScalarType dtype = at::kDouble;
   std::uint64_t seed = 7;
   std::function<void(std::int64_t)> before_training;
+  std::function<void(DriverSetup&)> adjust;  ///< has the last word on the setup
+
+  void use(const Method& method) {
+    correction = method.correction;
+    weighting = method.weighting;
+    server = method.server;
+  }
 };
 
 /// A small federation of random samples with everything in reach.
 struct ToyFederation {
   std::unique_ptr<TensorStore> store;
   std::unique_ptr<RoundDriver> driver;
+  Correction* correction = nullptr;  ///< the driver's
   std::atomic<bool> stop = false;
 
   explicit ToyFederation(ToyOptions options);
@@ -64,15 +110,25 @@ struct ToyFederation {
     const at::Tensor w = driver->global().to(at::kDouble).contiguous();
     return {w.data_ptr<double>(), w.data_ptr<double>() + w.numel()};
   }
+  /// The model and its buffers.
+  std::vector<double> everything() const {
+    std::vector<double> numbers = model();
+    for (const auto& buffer : driver->buffers()) {
+      const at::Tensor values = buffer.to(at::kDouble).contiguous();
+      numbers.insert(numbers.end(), values.data_ptr<double>(),
+                     values.data_ptr<double>() + values.numel());
+    }
+    return numbers;
+  }
 };
 
 inline ToyFederation::ToyFederation(ToyOptions options) {
   std::int64_t total = options.validation;
   for (const auto size : options.sizes) total += size;
   Random random(options.seed, "toy-samples");
-  const std::vector<std::int64_t> shape =
-      options.batch_norm ? std::vector<std::int64_t>{total, 1, 4, 4}
-                         : std::vector<std::int64_t>{total, options.features};
+  const std::vector<std::int64_t> shape = options.batch_norm
+                                              ? std::vector<std::int64_t>{total, 1, 4, 4}
+                                              : std::vector<std::int64_t>{total, options.features};
   at::Tensor x = at::empty(shape, at::kDouble), y = at::empty({total}, at::kLong);
   for (std::int64_t i = 0; i < x.numel(); ++i) x.data_ptr<double>()[i] = random.normal();
   for (std::int64_t i = 0; i < total; ++i) {
@@ -99,6 +155,10 @@ inline ToyFederation::ToyFederation(ToyOptions options) {
   };
   setup.correction = options.scripted ? std::move(options.scripted)
                                       : Registry<Correction>::instance().make(options.correction);
+  if (options.after_end) {
+    setup.correction = std::make_unique<Wrapped>(std::move(setup.correction), options.after_end);
+  }
+  correction = setup.correction.get();
   setup.weighting = Registry<WeightingRule>::instance().make(options.weighting);
   setup.server = Registry<ServerOptimizer>::instance().make(options.server);
   std::int64_t next = 0;
@@ -121,11 +181,13 @@ inline ToyFederation::ToyFederation(ToyOptions options) {
   setup.window = options.window;
   setup.format.dtype = options.dtype;
   setup.before_training = options.before_training;
+  if (options.adjust) options.adjust(setup);
   driver = std::make_unique<RoundDriver>(std::move(setup));
 }
 
 /// A part with one numeric, text or boolean option, for short tests.
-inline Part part(std::string name, std::initializer_list<std::pair<const char*, Value>> options = {}) {
+inline Part part(std::string name,
+                 std::initializer_list<std::pair<const char*, Value>> options = {}) {
   Part result{std::move(name), {}};
   for (const auto& [key, value] : options) result.options.set(key, value);
   return result;
