@@ -10,7 +10,7 @@ set(THREADS_PREFER_PTHREAD_FLAG ON)
 # Optimised for any processor of the architecture: never -march=native, the
 # program may be copied to another machine; kernels choose their instruction set
 # when the program runs. Never -ffast-math: results must repeat bitwise.
-set(CMAKE_CXX_FLAGS_RELEASE "-O3 -DNDEBUG" CACHE STRING "Flags of the Release build" FORCE)
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG" CACHE STRING "Flags of the Release build" FORCE)
 set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g" CACHE STRING "Flags of the Debug build" FORCE)
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)

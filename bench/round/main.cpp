@@ -68,9 +68,9 @@ class StockLoop {
                   .to(torch::kFloat)
                   .div(255)
                   .view({kImages, kSide, kSide});
-    labels_ = torch::from_blob(const_cast<std::int64_t*>(samples.labels.data()), {kImages},
-                               torch::kLong)
-                  .clone();
+    labels_ =
+        torch::from_blob(const_cast<std::int64_t*>(samples.labels.data()), {kImages}, torch::kLong)
+            .clone();
     for (auto& parameter : model_->parameters()) {
       if (parameter.dim() == 4) {
         parameter.set_data(channels_last(parameter.detach()));
@@ -127,8 +127,7 @@ class EngineLoop {
     layout_ = fedvg::layout_of(*model, true);
     data_.store = &store_;
     for (std::int64_t i = 0; i < kImages; ++i) data_.samples.push_back(i);
-    validation_ = {&store_, fedvg::cut(data_.samples, kBatch, true),
-                   fedvg::Mode::batch_statistics};
+    validation_ = {&store_, fedvg::cut(data_.samples, kBatch, true), fedvg::Mode::batch_statistics};
     worker_ = std::make_unique<fedvg::Worker>(
         build, layout_, at::kFloat, at::kCPU,
         fedvg::Registry<fedvg::LocalOptimizer>::instance().make("sgd"), validation_);
@@ -209,10 +208,12 @@ int main(int count, char** arguments) {
   pool.run(1, [&](std::size_t, std::size_t) {
     StockLoop stock(samples);
     EngineLoop engine(samples);
-    compare("train", [&] { return engine.train(); }, [&] { return stock.train(); }, seconds,
-            repetitions);
-    compare("score", [&] { return engine.score(); }, [&] { return stock.score(); }, seconds,
-            repetitions);
+    compare(
+        "train", [&] { return engine.train(); }, [&] { return stock.train(); }, seconds,
+        repetitions);
+    compare(
+        "score", [&] { return engine.score(); }, [&] { return stock.score(); }, seconds,
+        repetitions);
   });
   return 0;
 }

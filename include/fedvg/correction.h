@@ -32,21 +32,21 @@ class LocalTools {
 /// Vectors are flat, [P], in model order (fedvg/layout.h). They alias the worker's
 /// model: writing to `gradient` changes the next step.
 struct LocalContext {
-  std::int64_t round = 0;      ///< from 1
-  std::int64_t client = 0;     ///< index in [0, population)
-  std::int64_t steps = 0;      ///< tau_k: local steps taken so far
-  double learning_rate = 0;    ///< of this round
-  at::Tensor parameters;       ///< w_local
-  at::Tensor gradient;         ///< of the loss at w_local
-  at::Tensor global;           ///< w, the round's global model, read only
+  std::int64_t round = 0;    ///< from 1
+  std::int64_t client = 0;   ///< index in [0, population)
+  std::int64_t steps = 0;    ///< tau_k: local steps taken so far
+  double learning_rate = 0;  ///< of this round
+  at::Tensor parameters;     ///< w_local
+  at::Tensor gradient;       ///< of the loss at w_local
+  at::Tensor global;         ///< w, the round's global model, read only
   const Tensors* global_buffers = nullptr;
   const Layout* layout = nullptr;
   const LocalOptimizer* optimizer = nullptr;
-  Random* random = nullptr;    ///< the client's own stream for this round
+  Random* random = nullptr;          ///< the client's own stream for this round
   const TensorMap* inbox = nullptr;  ///< what broadcast() gave this round
   const TensorMap* state = nullptr;  ///< what the client kept; empty before its first round
-  TensorMap next_state;        ///< set in end(): kept once the server accepts the update
-  TensorMap scratch;           ///< between the hooks of one round
+  TensorMap next_state;              ///< set in end(): kept once the server accepts the update
+  TensorMap scratch;                 ///< between the hooks of one round
   std::vector<std::int64_t>* samples = nullptr;  ///< to train on; begin() may take some away
   std::span<const std::vector<std::int64_t>> fixed_probe;  ///< Elastic's, where given
   std::int64_t batch_size = 32;

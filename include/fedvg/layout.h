@@ -14,11 +14,11 @@ using TensorMap = std::map<std::string, at::Tensor>;
 
 /// One trainable tensor inside a flat vector.
 struct Slot {
-  std::string name;                   ///< as in the saved model: "conv1.weight"
-  std::string block;                  ///< the block that `granularity = "block"` weighs as one
+  std::string name;   ///< as in the saved model: "conv1.weight"
+  std::string block;  ///< the block that `granularity = "block"` weighs as one
   std::vector<std::int64_t> shape{};
   std::vector<std::int64_t> strides{};  ///< of the view; a channels_last weight is not row-major
-  std::int64_t offset = 0;            ///< first element in the flat vector, 64-byte aligned
+  std::int64_t offset = 0;              ///< first element in the flat vector, 64-byte aligned
   std::int64_t numel = 0;
 };
 
@@ -34,7 +34,7 @@ class Layout {
 
   const std::vector<Slot>& slots() const { return slots_; }
   std::size_t tensors() const { return slots_.size(); }
-  std::int64_t size() const { return size_; }            ///< with gaps
+  std::int64_t size() const { return size_; }              ///< with gaps
   std::int64_t parameters() const { return parameters_; }  ///< without
 
   /// The tensor's elements as a vector [numel] that aliases `flat`.

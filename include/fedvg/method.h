@@ -48,7 +48,8 @@ Method compose_method(const std::string& name);
 /// True when this weighting looks at D_val. Throws OptionError for a part that cannot be made.
 bool needs_validation(const Part& weighting);
 
-#define FEDVG_METHOD(PARTS, HELP)                                                    \
-  [[maybe_unused]] const bool FEDVG_CONCAT(fedvg_method_, __LINE__) = ::fedvg::add_method(PARTS, HELP)
+#define FEDVG_METHOD(PARTS, HELP)                                     \
+  [[maybe_unused]] const bool FEDVG_CONCAT(fedvg_method_, __LINE__) = \
+      ::fedvg::add_method(PARTS, HELP)
 
 }  // namespace fedvg

@@ -46,14 +46,14 @@ struct Receipt {
   std::int64_t steps = 0;
   double loss_last = 0;
   std::vector<Score> scores{};  ///< one a part of the rule
-  Column factor{};            ///< Correction::factor
+  Column factor{};              ///< Correction::factor
   TensorMap note{};
 };
 
 /// A round as server-side hooks see it.
 struct Round {
-  std::int64_t index;       ///< from 1
-  std::int64_t population;  ///< N, all clients
+  std::int64_t index;        ///< from 1
+  std::int64_t population;   ///< N, all clients
   const at::Tensor& global;  ///< w, [P]
   const Layout& layout;
   std::span<const Receipt> receipts;  ///< accepted so far, in the order of the sums

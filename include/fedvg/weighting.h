@@ -30,11 +30,11 @@ class Evaluator {
 
 /// What a rule says of one client.
 struct Assessment {
-  std::vector<Score> parts;    ///< one a part of the rule
-  std::string refused;         ///< "" or why its weight is 0: "dead", "not-finite"
-  std::optional<double> score; ///< u where the rule measures something, mean over columns
-  std::optional<double> norm;  ///< mean norm over tensors, where one was measured
-  Column tensor_norms;         ///< [T], likewise
+  std::vector<Score> parts;     ///< one a part of the rule
+  std::string refused;          ///< "" or why its weight is 0: "dead", "not-finite"
+  std::optional<double> score;  ///< u where the rule measures something, mean over columns
+  std::optional<double> norm;   ///< mean norm over tensors, where one was measured
+  Column tensor_norms;          ///< [T], likewise
 };
 
 /// Decides how much each client counts: W [participants x tensors], the heart of FedVG.

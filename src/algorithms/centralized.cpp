@@ -7,8 +7,8 @@
 namespace fedvg {
 namespace {
 
-FEDVG_METHOD((Method{.name = "centralized", .line = Line::centralized,
-                     .weighting = {"uniform", {}}}),
+FEDVG_METHOD((Method{
+                 .name = "centralized", .line = Line::centralized, .weighting = {"uniform", {}}}),
              "all clients' data pooled and trained on as one: the upper line");
 
 }  // namespace

@@ -91,8 +91,8 @@ ClientStateStore::~ClientStateStore() {
 }
 
 std::filesystem::path ClientStateStore::file_of(const Key& key) const {
-  return folder_ / ("client-" + std::to_string(key.first) + "-round-" +
-                    std::to_string(key.second) + ".safetensors");
+  return folder_ / ("client-" + std::to_string(key.first) + "-round-" + std::to_string(key.second) +
+                    ".safetensors");
 }
 
 ClientState ClientStateStore::get(std::int64_t client) {
@@ -147,8 +147,8 @@ void ClientStateStore::spill() {
     if (folder_.empty()) {
       std::string name = (std::filesystem::temp_directory_path() / "fedvg-state-XXXXXX").string();
       if (!mkdtemp(name.data())) {
-        throw RunError(name + ": cannot make a folder for clients' states: " +
-                       std::strerror(errno));
+        throw RunError(name +
+                       ": cannot make a folder for clients' states: " + std::strerror(errno));
       }
       folder_ = name;
       made_folder_ = true;
@@ -156,8 +156,8 @@ void ClientStateStore::spill() {
       std::error_code problem;
       made_folder_ = std::filesystem::create_directories(folder_, problem);
       if (problem) {
-        throw RunError(folder_.string() + ": cannot make a folder for clients' states: " +
-                       problem.message());
+        throw RunError(folder_.string() +
+                       ": cannot make a folder for clients' states: " + problem.message());
       }
     }
     write(entry.state, file_of(key));

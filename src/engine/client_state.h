@@ -70,9 +70,9 @@ class ClientStateStore {
   std::filesystem::path folder_;
   bool made_folder_ = false;
   std::map<Key, Entry> entries_;
-  std::map<std::int64_t, std::int64_t> published_;  ///< client: round
+  std::map<std::int64_t, std::int64_t> published_;          ///< client: round
   std::map<std::int64_t, std::set<std::int64_t>> pending_;  ///< round: clients
-  std::list<Key> recent_;  ///< least recently used first
+  std::list<Key> recent_;                                   ///< least recently used first
   std::int64_t in_memory_ = 0, on_disk_ = 0;
 };
 

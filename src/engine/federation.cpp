@@ -27,14 +27,15 @@ at::Device device_named(const std::string& name) {
   std::int64_t number = 0;
   if (name.size() > prefix.size()) {
     const std::string digits = name.substr(prefix.size() + 1);
-    const bool whole = name[prefix.size()] == ':' && !digits.empty() && digits.size() < 4 &&
-                       std::all_of(digits.begin(), digits.end(),
-                                   [](char c) { return c >= '0' && c <= '9'; });
+    const bool whole =
+        name[prefix.size()] == ':' && !digits.empty() && digits.size() < 4 &&
+        std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
     if (!whole) throw OptionError("device '" + name + "' is unknown; known: cpu, cuda:N");
     number = std::stoll(digits);
   }
   if (!at::hasCUDA()) {
-    throw RunError("device " + name + ": this libtorch or machine has no CUDA device; take "
+    throw RunError("device " + name +
+                   ": this libtorch or machine has no CUDA device; take "
                    "--device cpu, or point the build at a CUDA build of PyTorch");
   }
   const std::int64_t devices = at::detail::getCUDAHooks().deviceCount();
@@ -44,8 +45,6 @@ at::Device device_named(const std::string& name) {
   }
   return {at::kCUDA, static_cast<at::DeviceIndex>(number)};
 }
-
-
 
 void check_labels(const Samples& samples, std::int64_t classes, const char* part) {
   for (std::size_t i = 0; i < samples.labels.size(); ++i) {
@@ -63,13 +62,18 @@ void check_combiner(const FederationSetup& setup, const DriverSetup& driver) {
   const Method& method = setup.method;
   if (driver.combiner->takes_weights()) return;
   if (method.weighting.name != "size" && method.weighting.name != "uniform") {
-    throw OptionError("method.combiner " + method.combiner.name + " counts all updates alike, so "
-                      "weighting " + method.weighting.name + " would be ignored; take combiner "
+    throw OptionError("method.combiner " + method.combiner.name +
+                      " counts all updates alike, so "
+                      "weighting " +
+                      method.weighting.name +
+                      " would be ignored; take combiner "
                       "mean, or weighting uniform");
   }
   if (driver.correction->needs_weights()) {
-    throw OptionError("method.combiner " + method.combiner.name + " takes no weights, which "
-                      "correction " + method.correction.name + " needs; take combiner mean");
+    throw OptionError("method.combiner " + method.combiner.name +
+                      " takes no weights, which "
+                      "correction " +
+                      method.correction.name + " needs; take combiner mean");
   }
   if (setup.largest_cohort > 0) driver.combiner->check(setup.largest_cohort);
 }
@@ -78,7 +82,8 @@ void check_combiner(const FederationSetup& setup, const DriverSetup& driver) {
 void check_memory(const FederationSetup& setup, const RoundDriver& driver,
                   const Combiner& combiner) {
   if (combiner.takes_weights() || setup.largest_cohort == 0) return;
-  const std::int64_t model = driver.layout().size() * static_cast<std::int64_t>(driver.global().itemsize());
+  const std::int64_t model =
+      driver.layout().size() * static_cast<std::int64_t>(driver.global().itemsize());
   const std::int64_t needed = combiner.models_held(setup.largest_cohort, 1) * model;
   const std::int64_t half =
       static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE) / 2;
@@ -117,20 +122,22 @@ Federation::Federation(const FederatedData& data, FederationSetup setup)
   driver.combiner = Registry<Combiner>::instance().make(setup.method.combiner);
   check_combiner(setup, driver);
   if (setup.train.buffers != "global" && data.validation.empty()) {
-    throw OptionError("train.buffers = \"" + setup.train.buffers + "\" takes the global model's "
+    throw OptionError("train.buffers = \"" + setup.train.buffers +
+                      "\" takes the global model's "
                       "running statistics from D_val, and there is none; set validation.source "
                       "= \"holdout\"");
   }
   if (driver.weighting->needs_validation() && data.validation.empty()) {
-    throw OptionError("method " + setup.method.name + " weighs clients on the server's "
+    throw OptionError("method " + setup.method.name +
+                      " weighs clients on the server's "
                       "validation set D_val, and there is none; set validation.source = "
                       "\"holdout\" (a part of the training set) or take method.name = \"fedavg\"");
   }
 
   driver.format.dtype = setup.engine.precision == "float64" ? at::kDouble : at::kFloat;
   driver.format.device = device_named(setup.device);
-  const ModelInput input{dataset.training.channels, dataset.training.height,
-                         dataset.training.width, classes};
+  const ModelInput input{dataset.training.channels, dataset.training.height, dataset.training.width,
+                         classes};
   const std::shared_ptr<const ModelBuilder> builder =
       Registry<ModelBuilder>::instance().make(setup.model);
   driver.build_model = [builder, input] { return builder->build(input); };
@@ -139,9 +146,8 @@ Federation::Federation(const FederatedData& data, FederationSetup setup)
   };
   driver.format.channels_last = driver.build_model()->channels_last();
 
-  const ChannelStatistics statistics = setup.normalize_by_training_data
-                                           ? channel_statistics(dataset.training)
-                                           : ChannelStatistics{};
+  const ChannelStatistics statistics =
+      setup.normalize_by_training_data ? channel_statistics(dataset.training) : ChannelStatistics{};
   impl_->training = std::make_unique<ByteStore>(dataset.training, driver.format, statistics);
   impl_->test = std::make_unique<ByteStore>(dataset.test, driver.format, statistics);
   impl_->test_ids.resize(dataset.test.labels.size());
@@ -157,10 +163,9 @@ Federation::Federation(const FederatedData& data, FederationSetup setup)
   }
   if (impl_->line == Line::centralized) setup.largest_cohort = 1;
   if (!data.validation.empty()) {
-    driver.validation = {
-        impl_->training.get(),
-        cut(data.validation, setup.scoring.batch_size, /*join_last=*/true),
-        setup.scoring.mode == "eval" ? Mode::eval : Mode::batch_statistics};
+    driver.validation = {impl_->training.get(),
+                         cut(data.validation, setup.scoring.batch_size, /*join_last=*/true),
+                         setup.scoring.mode == "eval" ? Mode::eval : Mode::batch_statistics};
   }
   driver.rules = {.epochs = setup.train.epochs,
                   .steps = setup.train.steps,
@@ -184,11 +189,13 @@ Federation::Federation(const FederatedData& data, FederationSetup setup)
 
   FederationInfo& info = impl_->info;
   if (impl_->line == Line::centralized) {
-    info.notes.push_back("centralized: the samples of all clients are trained on as one, in "
-                         "every round; who takes part does not apply");
+    info.notes.push_back(
+        "centralized: the samples of all clients are trained on as one, in "
+        "every round; who takes part does not apply");
   } else if (impl_->line == Line::local) {
-    info.notes.push_back("local: clients share nothing; accuracies and losses are means over "
-                         "clients' own models, model.safetensors is the initial one");
+    info.notes.push_back(
+        "local: clients share nothing; accuracies and losses are means over "
+        "clients' own models, model.safetensors is the initial one");
   }
   const auto cores = static_cast<std::int64_t>(allowed_cores().size());
   info.workers = setup.engine.workers > 0 ? setup.engine.workers : cores;

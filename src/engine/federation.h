@@ -11,7 +11,6 @@
 
 #include "data/federated_data.h"
 #include "engine/engine_options.h"
-#include "models/safetensors.h"
 #include "fedvg/method.h"
 #include "fedvg/options.h"
 #include "models/safetensors.h"
@@ -23,14 +22,14 @@ namespace fedvg {
 
 struct FederationSetup {
   std::uint64_t seed = 1;
-  Part model;               ///< of kind "model"
+  Part model;  ///< of kind "model"
   Method method;
   TrainOptions train;
   ScoringOptions scoring;
   EngineOptions engine;
-  std::string device = "cpu";  ///< "cpu" or "cuda:N"
+  std::string device = "cpu";               ///< "cpu" or "cuda:N"
   bool normalize_by_training_data = false;  ///< else bytes / 255
-  std::int64_t largest_cohort = 0;  ///< more workers than this are not started; 0: unknown
+  std::int64_t largest_cohort = 0;          ///< more workers than this are not started; 0: unknown
   std::string state_folder;  ///< for clients' states beyond engine.state_memory; "": temporary
   /// Called by a worker before it trains `client`: tests delay or fail it.
   std::function<void(std::int64_t client)> before_training;
@@ -45,14 +44,14 @@ struct Evaluation {
 /// What became of one participant of a round.
 struct ClientRecord {
   std::int64_t client = 0;
-  std::int64_t samples = 0;  ///< samples it trained on
-  std::int64_t steps = 0;    ///< optimizer steps
-  double weight = 0;         ///< final share in the step; mean over columns
+  std::int64_t samples = 0;     ///< samples it trained on
+  std::int64_t steps = 0;       ///< optimizer steps
+  double weight = 0;            ///< final share in the step; mean over columns
   std::optional<double> score;  ///< u of the (first) scored rule, mean over columns
   std::optional<double> norm;   ///< mean norm of D_val's gradient over tensors
-  double loss_first = 0;     ///< mean training loss of the first local epoch; NaN: no step
-  double loss_last = 0;      ///< … and of the last
-  std::string status;        ///< "ok", "no-steps", "not-finite", "dead"
+  double loss_first = 0;        ///< mean training loss of the first local epoch; NaN: no step
+  double loss_last = 0;         ///< … and of the last
+  std::string status;           ///< "ok", "no-steps", "not-finite", "dead"
   double seconds_train = 0;
   double seconds_score = 0;
   std::vector<double> tensor_norms;    ///< [T] where the rule measured them, else empty
@@ -61,19 +60,19 @@ struct ClientRecord {
 
 /// One finished round. Optional figures were not measured.
 struct RoundRecord {
-  std::int64_t round = 0;    ///< from 1
-  bool is_void = false;      ///< nobody accepted: model and states as before
-  std::string void_reason;   ///< "total weight 0", "all rejected", …
+  std::int64_t round = 0;   ///< from 1
+  bool is_void = false;     ///< nobody accepted: model and states as before
+  std::string void_reason;  ///< "total weight 0", "all rejected", …
   std::int64_t participants = 0;
-  std::int64_t rejected = 0; ///< not-finite or dead
+  std::int64_t rejected = 0;                     ///< not-finite or dead
   std::optional<double> weight_min, weight_max;  ///< over accepted participants
-  std::optional<double> weight_entropy;  ///< -sum w ln w / ln K; absent for fewer than 2
+  std::optional<double> weight_entropy;          ///< -sum w ln w / ln K; absent for fewer than 2
   std::int64_t bytes_down = 0, bytes_up = 0;
-  double learning_rate = 0;  ///< of local training in this round
-  double seconds = 0;        ///< wall time of training, scoring and combining
+  double learning_rate = 0;                     ///< of local training in this round
+  double seconds = 0;                           ///< wall time of training, scoring and combining
   double seconds_train = 0, seconds_score = 0;  ///< worker time / workers
   double seconds_combine = 0;                   ///< worker time / workers + server step
-  std::vector<ClientRecord> clients;     ///< in the order of the cohort as drawn
+  std::vector<ClientRecord> clients;            ///< in the order of the cohort as drawn
 };
 
 struct TensorInfo {
@@ -83,10 +82,10 @@ struct TensorInfo {
 
 /// Facts for the set-up block, environment.json and `fedvg check`.
 struct FederationInfo {
-  std::int64_t parameters = 0;  ///< trainable numbers
+  std::int64_t parameters = 0;      ///< trainable numbers
   std::vector<TensorInfo> tensors;  ///< trainable, in model order
-  std::int64_t workers = 0;     ///< really used
-  std::string memory_format;    ///< "channels_last" or "contiguous"
+  std::int64_t workers = 0;         ///< really used
+  std::string memory_format;        ///< "channels_last" or "contiguous"
   std::string libtorch_version;
   std::string device;
   std::vector<std::string> notes;  ///< said at start: capped workers, repeated channels, …

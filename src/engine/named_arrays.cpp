@@ -15,9 +15,9 @@ struct TypeName {
   const char* name;
 };
 constexpr std::array kTypes{
-    TypeName{at::kFloat, "F32"},  TypeName{at::kDouble, "F64"},   TypeName{at::kLong, "I64"},
-    TypeName{at::kInt, "I32"},    TypeName{at::kHalf, "F16"},     TypeName{at::kBFloat16, "BF16"},
-    TypeName{at::kByte, "U8"},    TypeName{at::kBool, "BOOL"},
+    TypeName{at::kFloat, "F32"}, TypeName{at::kDouble, "F64"}, TypeName{at::kLong, "I64"},
+    TypeName{at::kInt, "I32"},   TypeName{at::kHalf, "F16"},   TypeName{at::kBFloat16, "BF16"},
+    TypeName{at::kByte, "U8"},   TypeName{at::kBool, "BOOL"},
 };
 
 }  // namespace
@@ -41,7 +41,8 @@ at::Tensor to_tensor(const NamedArray& array) {
     if (array.dtype != known.name) continue;
     at::Tensor tensor = at::empty(array.shape, known.type);
     if (tensor.nbytes() != array.bytes.size()) break;
-    if (!array.bytes.empty()) std::memcpy(tensor.data_ptr(), array.bytes.data(), array.bytes.size());
+    if (!array.bytes.empty())
+      std::memcpy(tensor.data_ptr(), array.bytes.data(), array.bytes.size());
     return tensor;
   }
   throw DataError("tensor " + array.name + ": type " + array.dtype + " with " +

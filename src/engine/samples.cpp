@@ -63,9 +63,9 @@ Batch ByteStore::assemble(std::span<const std::int64_t> ids, BatchBuffer& buffer
     labels[i] = samples_.labels[static_cast<std::size_t>(ids[i])];
   }
   // Strides are spelled out: with one channel both formats look alike to ATen otherwise.
-  const std::vector<std::int64_t> strides =
-      format_.channels_last ? std::vector{c * h * w, std::int64_t{1}, w * c, c}
-                            : std::vector{c * h * w, h * w, w, std::int64_t{1}};
+  const std::vector<std::int64_t> strides = format_.channels_last
+                                                ? std::vector{c * h * w, std::int64_t{1}, w * c, c}
+                                                : std::vector{c * h * w, h * w, w, std::int64_t{1}};
   Batch batch{buffer.images.as_strided({count, c, h, w}, strides),
               buffer.labels.narrow(0, 0, count)};
   if (format_.device.is_cpu()) return batch;
@@ -73,10 +73,9 @@ Batch ByteStore::assemble(std::span<const std::int64_t> ids, BatchBuffer& buffer
 }
 
 Batch TensorStore::assemble(std::span<const std::int64_t> ids, BatchBuffer&) const {
-  const at::Tensor index =
-      at::from_blob(const_cast<std::int64_t*>(ids.data()),
-                    {static_cast<std::int64_t>(ids.size())}, at::kLong)
-          .to(x_.device());
+  const at::Tensor index = at::from_blob(const_cast<std::int64_t*>(ids.data()),
+                                         {static_cast<std::int64_t>(ids.size())}, at::kLong)
+                               .to(x_.device());
   return {at::index_select(x_, 0, index), at::index_select(y_, 0, index)};
 }
 

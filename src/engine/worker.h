@@ -37,7 +37,7 @@ enum class BufferRule { global, local, reset };
 struct LocalRules {
   std::int64_t epochs = 1, steps = 0, batch_size = 32;
   bool shuffle = true;
-  double clip = 0;  ///< largest l2 norm of a corrected gradient; 0: off
+  double clip = 0;              ///< largest l2 norm of a corrected gradient; 0: off
   bool keep_optimizer = false;  ///< its state lives in the client's state, not for a round
   BufferRule buffers = BufferRule::global;
   std::uint64_t seed = 1;
@@ -48,7 +48,7 @@ struct RoundStart {
   std::int64_t round = 1;
   const at::Tensor& global;  ///< w, [P]
   const Tensors& buffers;
-  const TensorMap& inbox;    ///< Correction::broadcast
+  const TensorMap& inbox;           ///< Correction::broadcast
   double learning_rate_factor = 1;  ///< of the schedule
 };
 
@@ -71,8 +71,8 @@ class Worker final : public Evaluator, private LocalTools {
 
   /// Local training from the round's global model, which is loaded first. `state` is what
   /// the client kept; `next` receives what it wants kept. Throws Interrupted between two
-  /// batches once `stop` is true, also in gradient() afterwards. Ends early, with a loss that is not finite, when a
-  /// batch's loss is not.
+  /// batches once `stop` is true, also in gradient() afterwards. Ends early, with a loss that is
+  /// not finite, when a batch's loss is not.
   ClientUpdate train(const RoundStart& start, std::int64_t client, const LocalData& data,
                      const LocalRules& rules, const Correction& correction,
                      const ClientState& state, ClientState& next, const std::atomic<bool>& stop);
@@ -112,7 +112,8 @@ class Worker final : public Evaluator, private LocalTools {
     void load(const at::Tensor& w, const Tensors& buffers);
   };
   Resident make_resident() const;
-  Tensors buffers_at_start(const RoundStart& start, BufferRule rule, const ClientState& state) const;
+  Tensors buffers_at_start(const RoundStart& start, BufferRule rule,
+                           const ClientState& state) const;
 
   std::function<std::unique_ptr<Model>()> build_model_;
   at::TensorOptions options_;
@@ -122,10 +123,10 @@ class Worker final : public Evaluator, private LocalTools {
   std::vector<std::int64_t> buffer_blocks_;
   Resident own_;
   std::vector<Resident> replicas_;
-  const SampleStore* training_ = nullptr;        ///< of the client at work
-  const std::atomic<bool>* stop_ = nullptr;      ///< of the round at work
-  Tensors fresh_buffers_;  ///< of a model that has seen no batch
-  at::Tensor gradient_;    ///< [P]
+  const SampleStore* training_ = nullptr;    ///< of the client at work
+  const std::atomic<bool>* stop_ = nullptr;  ///< of the round at work
+  Tensors fresh_buffers_;                    ///< of a model that has seen no batch
+  at::Tensor gradient_;                      ///< [P]
   BatchBuffer batch_buffer_;
   bool gradient_is_validation_ = false;  ///< gradient_ holds D_val's at the current model
   std::optional<double> accuracy_;

@@ -41,8 +41,7 @@ WorkerPool::~WorkerPool() {
   for (auto& thread : threads_) thread.join();
 }
 
-void WorkerPool::run(std::size_t count,
-                     const std::function<void(std::size_t, std::size_t)>& job) {
+void WorkerPool::run(std::size_t count, const std::function<void(std::size_t, std::size_t)>& job) {
   std::unique_lock lock(mutex_);
   job_ = &job;
   next_ = 0;

@@ -61,8 +61,7 @@ struct BatchNorm final : Layer {
   at::Tensor forward(const at::Tensor& x, Mode mode) override {
     const bool own = mode == Mode::batch_statistics;
     if (mode == Mode::train || mode == Mode::cumulative) num_batches_tracked.add_(1);
-    const double momentum =
-        mode == Mode::cumulative ? 1 / num_batches_tracked.item<double>() : 0.1;
+    const double momentum = mode == Mode::cumulative ? 1 / num_batches_tracked.item<double>() : 0.1;
     return at::batch_norm(x, weight, bias, own ? std::nullopt : std::optional(running_mean),
                           own ? std::nullopt : std::optional(running_var), mode != Mode::eval,
                           momentum, /*eps=*/1e-5, /*cudnn_enabled=*/true);

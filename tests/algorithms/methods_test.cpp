@@ -28,8 +28,8 @@ TEST(Methods, CombineWithFedVgInEitherOrder) {
 
 // U48: a near miss is refused with the names, never taken for FedAvg.
 TEST(Methods, RefuseUnknownNamesWithCandidates) {
-  for (const char* name : {"FedVGG", "fed-avgm", "", "+", "fedvg+", "fedvg+fedvg",
-                           "fedavg+uniform", "fedavg+fedvg+fedvg"}) {
+  for (const char* name : {"FedVGG", "fed-avgm", "", "+", "fedvg+", "fedvg+fedvg", "fedavg+uniform",
+                           "fedavg+fedvg+fedvg"}) {
     try {
       compose_method(name);
       FAIL() << name;

@@ -174,6 +174,51 @@ TEST(Invariant, TheNumberOfWorkersDoesNotMatter) {
   });
 }
 
+// channels_last weights lie otherwise in the flat vector: the numbers are the same but for
+// rounding, for every method, norm and granularity.
+TEST(Invariant, TheMemoryFormatDoesNotMatter) {
+  const auto end_of = [](ToyOptions options, bool channels_last) {
+    options.batch_norm = true;
+    options.adjust = [channels_last](DriverSetup& setup) {
+      setup.format.channels_last = channels_last;
+      setup.build_model = [] {
+        auto network = std::make_unique<Network>();
+        network->conv2d("stem", 1, 3, 2).batch_norm("bn", 3).relu();
+        network->conv2d("late", 3, 4, 2).relu().global_avg_pool().linear("head", 4, 2);
+        return network;
+      };
+    };
+    options.classes = 2;
+    const auto all = everybody(options);
+    ToyFederation federation(std::move(options));
+    for (std::int64_t r = 1; r <= 3; ++r) federation.round(r, all);
+    std::vector<double> numbers;
+    const Layout& layout = federation.driver->layout();
+    for (std::size_t l = 0; l < layout.tensors(); ++l) {
+      const at::Tensor tensor = layout.view(federation.driver->global(), l).contiguous();
+      const auto* from = tensor.data_ptr<double>();
+      numbers.insert(numbers.end(), from, from + tensor.numel());
+    }
+    return numbers;
+  };
+  const Problem problem{4, true};
+  for (const auto& method : every_method()) {
+    SCOPED_TRACE(method);
+    expect_near(end_of(problem.options(method), true), end_of(problem.options(method), false),
+                1e-10);
+  }
+  for (const char* norm : {"l1", "l2", "linf", "spectral", "delta"}) {
+    for (const char* granularity : {"model", "layer", "block"}) {
+      SCOPED_TRACE(std::string(norm) + " " + granularity);
+      ToyOptions options = problem.options();
+      options.weighting = part("fedvg", {{"norm", norm}, {"granularity", granularity}});
+      ToyOptions other = problem.options();
+      other.weighting = options.weighting;
+      expect_near(end_of(std::move(options), true), end_of(std::move(other), false), 1e-10);
+    }
+  }
+}
+
 // Two clients with the same samples train alike and weigh alike, round after round.
 TEST(Invariant, EqualClientsWeighAlike) {
   for_all([](const std::string& method, const Problem& problem) {

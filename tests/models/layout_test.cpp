@@ -20,9 +20,9 @@ TEST(Layout, AlignsTensorsTo64Bytes) {
 
 // [O, C, H, W] = [1, 2, 1, 3] stored as OHWI: element (c, w) lies at w * 2 + c.
 TEST(Layout, ViewsFollowTheirStrides) {
-  const Layout layout({{.name = "a", .block = "a", .shape = {1}, .strides = {1}},
-                       {.name = "w", .block = "w", .shape = {1, 2, 1, 3},
-                        .strides = {6, 1, 6, 2}}});
+  const Layout layout(
+      {{.name = "a", .block = "a", .shape = {1}, .strides = {1}},
+       {.name = "w", .block = "w", .shape = {1, 2, 1, 3}, .strides = {6, 1, 6, 2}}});
   const at::Tensor flat = at::arange(layout.size(), at::kDouble);
   const at::Tensor view = layout.view(flat, 1);
   EXPECT_EQ(view[0][1][0][2].item<double>(), 16 + 5);

@@ -36,9 +36,9 @@ TEST(Cnn, HasTheParametersOfItsLayers) {
   EXPECT_EQ(count(*model), 582026);
   std::vector<std::string> names;
   for (const auto& parameter : model->parameters()) names.push_back(parameter.name);
-  EXPECT_EQ(names, (std::vector<std::string>{"conv1.weight", "conv1.bias", "conv2.weight",
-                                             "conv2.bias", "fc1.weight", "fc1.bias",
-                                             "fc2.weight", "fc2.bias"}));
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"conv1.weight", "conv1.bias", "conv2.weight", "conv2.bias",
+                                      "fc1.weight", "fc1.bias", "fc2.weight", "fc2.bias"}));
   EXPECT_EQ(model->parameters()[0].block, "conv1");
 }
 
@@ -50,9 +50,9 @@ TEST(Cnn, TakesItsWidthsFromTheData) {
   const Output output = model->forward(at::zeros({2, 3, 32, 32}), Mode::train);
   EXPECT_EQ(output.logits.sizes().vec(), (std::vector<std::int64_t>{2, 100}));
   EXPECT_EQ(output.features.sizes().vec(), (std::vector<std::int64_t>{2, 512}));
-  EXPECT_EQ(build("cnn", {1, 16, 20, 2})->forward(at::zeros({1, 1, 16, 20}), Mode::eval)
-                .logits.size(1),
-            2);
+  EXPECT_EQ(
+      build("cnn", {1, 16, 20, 2})->forward(at::zeros({1, 1, 16, 20}), Mode::eval).logits.size(1),
+      2);
 }
 
 TEST(Cnn, RefusesImagesThatVanish) {

@@ -51,10 +51,9 @@ class Elastic final : public Correction {
       context.tools->gradient_of(batch, Mode::eval, options_.accumulate && !first);
       first = false;
       for (std::size_t l = 0; l < omega.size(); ++l) {
-        const double norm =
-            at::linalg_vector_norm(context.layout->segment(context.gradient, l), 2,
-                                   at::OptionalIntArrayRef{}, false, at::kDouble)
-                .item<double>();
+        const double norm = at::linalg_vector_norm(context.layout->segment(context.gradient, l), 2,
+                                                   at::OptionalIntArrayRef{}, false, at::kDouble)
+                                .item<double>();
         omega[l] = options_.mu * omega[l] + (1 - options_.mu) * norm * norm;
       }
     };

@@ -22,8 +22,9 @@ class FedNova final : public Correction {
   void check(const LocalOptimizer& optimizer, bool kept) const override {
     if (kept) refuse_kept_velocity(optimizer, "fednova");
     if (optimizer.path_length(1)) return;
-    throw OptionError("correction fednova: it divides by the length of the local path, which "
-                      "this train.optimizer does not have; take train.optimizer.name = \"sgd\"");
+    throw OptionError(
+        "correction fednova: it divides by the length of the local path, which "
+        "this train.optimizer does not have; take train.optimizer.name = \"sgd\"");
   }
   bool needs_weights() const override { return true; }
 

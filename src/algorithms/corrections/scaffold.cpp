@@ -24,9 +24,10 @@ class Scaffold final : public Correction {
   void check(const LocalOptimizer& optimizer, bool kept) const override {
     if (kept) refuse_kept_velocity(optimizer, "scaffold");
     if (optimizer.path_length(1)) return;
-    throw OptionError("correction scaffold: its control variates are changes of the model per "
-                      "step and learning rate, which this train.optimizer does not have; take "
-                      "train.optimizer.name = \"sgd\"");
+    throw OptionError(
+        "correction scaffold: its control variates are changes of the model per "
+        "step and learning rate, which this train.optimizer does not have; take "
+        "train.optimizer.name = \"sgd\"");
   }
 
   void begin(LocalContext& context) const override {
@@ -76,9 +77,7 @@ class Scaffold final : public Correction {
 
   void abandon(const Round&) override { pending_.reset(); }
 
-  TensorMap state() const override {
-    return c_.defined() ? TensorMap{{"c", c_}} : TensorMap{};
-  }
+  TensorMap state() const override { return c_.defined() ? TensorMap{{"c", c_}} : TensorMap{}; }
   void restore(const TensorMap& state) override {
     const auto c = state.find("c");
     c_ = c == state.end() ? at::Tensor() : c->second;
@@ -91,8 +90,8 @@ class Scaffold final : public Correction {
 
 FEDVG_REGISTER(Correction, "scaffold", Scaffold, NoOptions,
                "control variates take the drift out of local steps");
-FEDVG_METHOD((Method{.name = "scaffold", .correction = {"scaffold", {}},
-                     .weighting = {"uniform", {}}}),
+FEDVG_METHOD((Method{
+                 .name = "scaffold", .correction = {"scaffold", {}}, .weighting = {"uniform", {}}}),
              "control variates against client drift, uniform weights");
 
 }  // namespace

@@ -71,8 +71,7 @@ class LocalAdam final : public LocalOptimizer {
 
   TensorMap state() const override {
     if (!m_.defined()) return {};
-    return {{"m", m_.clone()}, {"v", v_.clone()},
-            {"steps", at::full({}, steps_, at::kLong)}};
+    return {{"m", m_.clone()}, {"v", v_.clone()}, {"steps", at::full({}, steps_, at::kLong)}};
   }
   void restore(const TensorMap& state) override {
     reset();

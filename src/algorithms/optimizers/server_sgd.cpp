@@ -56,7 +56,8 @@ class ServerSgd final : public ServerOptimizer {
 FEDVG_REGISTER(ServerOptimizer, "sgd", ServerSgd, ServerSgdOptions,
                "w += lr * d, with momentum on request");
 FEDVG_METHOD((Method{.name = "fedavgm",
-                     .server = {"sgd", [] {
+                     .server = {"sgd",
+                                [] {
                                   Table options;
                                   options.set("momentum", 0.9);
                                   return options;

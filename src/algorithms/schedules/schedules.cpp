@@ -58,7 +58,8 @@ class Cosine final : public Schedule {
  public:
   explicit Cosine(const CosineOptions& options) : options_(options) {}
   double factor(std::int64_t round, std::int64_t rounds) const override {
-    const double done = static_cast<double>(round - 1) / static_cast<double>(std::max<std::int64_t>(rounds, 1));
+    const double done =
+        static_cast<double>(round - 1) / static_cast<double>(std::max<std::int64_t>(rounds, 1));
     const double wave = (1 + std::cos(std::numbers::pi * std::min(done, 1.0))) / 2;
     return options_.last + (1 - options_.last) * wave;
   }
@@ -95,7 +96,8 @@ class WarmUp final : public Schedule {
 FEDVG_REGISTER(Schedule, "constant", Constant, NoOptions, "one learning rate for all rounds");
 FEDVG_REGISTER(Schedule, "step", Step, StepOptions, "times a factor each so many rounds");
 FEDVG_REGISTER(Schedule, "cosine", Cosine, CosineOptions, "half a cosine wave over all rounds");
-FEDVG_REGISTER(Schedule, "warm-up", WarmUp, WarmUpOptions, "a rising start before another schedule");
+FEDVG_REGISTER(Schedule, "warm-up", WarmUp, WarmUpOptions,
+               "a rising start before another schedule");
 
 }  // namespace
 }  // namespace fedvg

@@ -142,9 +142,8 @@ class FedVg final : public WeightingRule {
     for (const std::int64_t block : evaluator.buffer_blocks()) {
       const auto found = std::find(layout.block_of().begin(), layout.block_of().end(),
                                    static_cast<std::size_t>(block));
-      result.push_back(block < 0 ? 1.0
-                                 : tensors[static_cast<std::size_t>(
-                                       found - layout.block_of().begin())]);
+      result.push_back(
+          block < 0 ? 1.0 : tensors[static_cast<std::size_t>(found - layout.block_of().begin())]);
     }
     return result.empty() ? Column{1.0} : result;
   }

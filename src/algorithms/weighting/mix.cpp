@@ -20,7 +20,8 @@ struct MixOptions {
   template <class Visitor>
   static void describe(Visitor& visit) {
     visit("of", &MixOptions::of, PartOf{"weighting"}, "the rules that are mixed");
-    visit("shares", &MixOptions::shares, at_least(0), "of each rule, made to sum to 1; none: equal");
+    visit("shares", &MixOptions::shares, at_least(0),
+          "of each rule, made to sum to 1; none: equal");
   }
 };
 

@@ -27,7 +27,8 @@ std::optional<Combined> KeptUpdates::combine(const std::vector<double>&) {
   for (std::int64_t begin = 0; begin < size; begin += kSlice) {
     const std::int64_t length = std::min(kSlice, size - begin);
     Tensors rows;
-    for (const auto& delta : deltas_) rows.push_back(delta.narrow(0, begin, length).to(at::kDouble));
+    for (const auto& delta : deltas_)
+      rows.push_back(delta.narrow(0, begin, length).to(at::kDouble));
     combined.step.narrow(0, begin, length).copy_(reduce(at::stack(rows)));
   }
   for (std::size_t b = 0; b < buffers_[0].size(); ++b) {

@@ -31,8 +31,10 @@ class Krum final : public KeptUpdates {
     const std::int64_t needed = 2 * options_.malicious + 3;
     if (participants >= needed) return;
     throw OptionError("combiner krum: with " + std::to_string(options_.malicious) +
-                      " malicious it needs " + std::to_string(needed) + " participants a round, "
-                      "there are " + std::to_string(participants));
+                      " malicious it needs " + std::to_string(needed) +
+                      " participants a round, "
+                      "there are " +
+                      std::to_string(participants));
   }
 
   std::optional<Combined> combine(const std::vector<double>&) override {

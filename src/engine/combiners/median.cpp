@@ -21,7 +21,8 @@ class Median final : public KeptUpdates {
   }
 };
 
-FEDVG_REGISTER(Combiner, "median", Median, NoOptions, "the median of the updates, number by number");
+FEDVG_REGISTER(Combiner, "median", Median, NoOptions,
+               "the median of the updates, number by number");
 
 }  // namespace
 }  // namespace fedvg

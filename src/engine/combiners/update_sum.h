@@ -30,10 +30,10 @@ class UpdateSum {
 
  private:
   struct Part {
-    at::Tensor sum;      ///< sum of u f delta, float64 [P]
-    Column total;        ///< sum of u: [1] or [T]
-    Tensors buffers;     ///< sum of u buffer, float64
-    Column buffer_total; ///< [1] or [number of buffers]
+    at::Tensor sum;       ///< sum of u f delta, float64 [P]
+    Column total;         ///< sum of u: [1] or [T]
+    Tensors buffers;      ///< sum of u buffer, float64
+    Column buffer_total;  ///< [1] or [number of buffers]
   };
 
   const Layout& layout_;

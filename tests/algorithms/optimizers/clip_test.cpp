@@ -33,6 +33,14 @@ TEST(Clip, LeavesAShortGradientAlone) {
 
 TEST(Clip, IsOffAtZero) { EXPECT_EQ(clipped({3e9, 4e9}, 0), (std::vector<double>{3e9, 4e9})); }
 
+// The squares of 3e20 and 4e20 are no float32 numbers; the gradient is a long one, not none.
+TEST(Clip, BearsGradientsWhoseSquaresOverflow) {
+  at::Tensor gradient = at::tensor({3e20F, 4e20F}, at::kFloat);
+  clip_to_norm(gradient, 10);
+  EXPECT_FLOAT_EQ(gradient[0].item<float>(), 6);
+  EXPECT_FLOAT_EQ(gradient[1].item<float>(), 8);
+}
+
 // What is not finite must stay so, for the guards to see.
 TEST(Clip, DoesNotHideWhatIsNotFinite) {
   for (const double bad :
