@@ -27,7 +27,16 @@ TARGETS = {
     "beta2": ("server", "beta2"), "global_lr": ("server", "lr"),
     "alpha": ("correction", "alpha"), "max_grad_norm": ("correction", "max_grad_norm"),
     "proximal": ("correction", "proximal"), "mu": ("correction", "mu"),
-    "temperature": ("correction", "temperature"),
+    "temperature": ("correction", "temperature"), "accumulate": ("correction", "accumulate"),
+}
+# What the reference does where the file does not say: see hyperparameters in make_golden.py.
+REFERENCE = {"feddyn": {"proximal": False}, "elastic": {"accumulate": True}}
+# Names of the reference's file only.
+VARIANTS = {
+    "fedvg-l2": {"norm": "l2"},
+    "fedvg-layerwise": {"granularity": "layer"},
+    "fedvg-blockwise": {"granularity": "block"},
+    "fedvg-spectral": {"norm": "spectral", "granularity": "layer"},
 }
 ELASTIC_TAU = {"tau": ("correction", "tau")}
 ADAPTIVE_TAU = {"tau": ("server", "tau")}
@@ -37,16 +46,31 @@ def as_part(value):
     return {"name": value} if isinstance(value, str) else dict(value)
 
 
+def fedvg_of(case):
+    """FedVG's rule; without `reduce` the reference's: the gradient of the mean over batches of
+    the summed loss, which is the mean loss's times the mean batch size, and norms summed."""
+    given = case["hyperparameters"]["fedvg"]
+    rule = {"name": "fedvg", "eps": given["eps"], "reduce": given.get("reduce", "sum")}
+    if given.get("norm_order", 1) == 2:
+        rule["norm"] = "l2"
+    if "reduce" not in given:
+        batches = case["validation"]
+        rule["scale"] = sum(len(b["y"]) for b in batches) / len(batches)
+    return rule
+
+
 def parts_of(name, case, entry):
     """Correction, weighting, server optimizer, local optimizer and rules of one entry."""
     given = entry.get("parts", {})
-    row, plus, other = given.get("method", name).partition("+")
+    fedvg = fedvg_of(case) | VARIANTS.get(name, {})
+    row, plus, other = given.get("method", "fedvg" if name in VARIANTS else name).partition("+")
     if row == "fedvg" and plus:
         row, other = other, row
     parts = {"correction": {"name": "none"}, "weighting": {"name": "size"},
              "server": {"name": "sgd"}}
     for kind, part in ROWS[row].items():
         parts[kind] = dict(part)
+    parts["correction"] |= REFERENCE.get(row, {})
     own = {}
     for names, values in case["hyperparameters"].items():
         if row in names.split("/"):
@@ -56,13 +80,15 @@ def parts_of(name, case, entry):
         kind, option = (TARGETS | tau).get(key, (None, None))
         if kind:
             parts[kind][option] = value
-    if other:
-        parts["weighting"] = {"name": "fedvg"}
-        if row == "fedavg":
-            parts["weighting"] = {"name": "mix", "of": ["fedvg", "size"]}
+    if row == "fedvg" or other:
+        parts["weighting"] = fedvg
+    if row == "fedavg" and other:
+        parts["weighting"] = {"name": "mix", "of": [fedvg, "size"]}
     client = case["hyperparameters"]["client"]
     parts["train"] = {"epochs": client["epochs"], "steps": 0,
                       "clip": client.get("max_grad_norm", 0), "buffers": "global"}
+    if row == "scaffold" and not own.get("full_epochs"):
+        parts["train"]["steps"] = client["epochs"]
     parts["optimizer"] = {"name": client["optimizer"]}
     for key, value in client.items():
         if key not in ("optimizer", "epochs", "batch_size", "shuffle", "max_grad_norm"):
@@ -216,12 +242,15 @@ class Federation:
 
     def sensitivity(self, client, buffers):
         mu = self.parts["correction"].get("mu", 0.95)
-        omega = {n: 0.0 for n in self.w}
+        pile_up = self.parts["correction"].get("accumulate", False)
+        omega, piled = {n: 0.0 for n in self.w}, self.zero()
         if not self.probe[client]:
             return None
         for x, y in self.probe[client]:
             w = differentiable(self.w)
             g = gradients(cross_entropy(self.net.forward(w, buffers, x, "eval")[0], y).mean(), w)
+            if pile_up:
+                g = piled = {n: piled[n] + g[n] for n in g}
             for n in omega:
                 omega[n] = mu * omega[n] + (1 - mu) * float((g[n] ** 2).sum())
         return omega
@@ -242,6 +271,7 @@ class Federation:
             return {n: float(d.abs().sum()) for n, d in delta.items()}
         result = {}
         for n, g in self.validation_gradient(w, buffers).items():
+            g = g * rule.get("scale", 1.0)
             if kind == "l1":
                 result[n] = float(g.abs().sum())
             elif kind == "linf":

@@ -16,7 +16,7 @@ hyperparameters.client    momentum, nesterov, weight_decay, beta1, …: options 
 hyperparameters.feddyn.proximal, .elastic.accumulate, .scaffold.full_epochs
                           true or false: whether w_local is in FedDyn's gradient, whether the
                           probe's gradients pile up, whether `epochs` counts passes over the
-                          data or steps
+                          data or steps (the reference: false, true, false)
 hyperparameters.fedvg.reduce
                           "mean" or "sum" of the norms over tensors. Where it is given, eps is
                           added to just that, of the gradient of the mean loss
@@ -36,7 +36,7 @@ import sys
 
 import torch
 
-from federation import ROWS, run
+from federation import ROWS, VARIANTS, run
 from network import Network
 
 FOLDER = pathlib.Path(__file__).resolve().parent
@@ -164,6 +164,26 @@ def local_training():
     return with_methods(case, entries)
 
 
+def reference():
+    """The form of shared/conformance/mlp.json, for a network with BatchNorm."""
+    hyperparameters = {
+        "client": HYPERPARAMETERS["client"],
+        "fedavgm": {"server_momentum": 0.8, "nesterov": True, "server_lr": 0.9},
+        "fedadam/fedyogi/fedadagrad": HYPERPARAMETERS["fedadam/fedyogi/fedadagrad"],
+        "fedprox": {"mu": 0.4},
+        "scaffold": {"global_lr": 0.9, "note": "each client takes `epochs` local steps"},
+        "feddyn": {"alpha": 0.15, "max_grad_norm": 0.6},
+        "elastic": {"tau": 0.6, "mu": 0.9},
+        "moon": {"temperature": 0.4, "mu": 2},
+        "fedvg": {"norm_order": 1, "eps": 0.01, "validation loss": "sum over the batch"},
+    }
+    case = make_case("the reference's conventions and units, with BatchNorm",
+                     IMAGES, hyperparameters, [[4, 2], [3, 3], [2, 4, 3]],
+                     [[0, 1, 2], [2], [1, 0]], seed=6)
+    names = [name for name in NAMES if "fednova" not in name and name != "fedavg+fedvg"]
+    return with_methods(case, {name: {} for name in names + list(VARIANTS) + ["fedvg+fedavg"]})
+
+
 def granularity():
     """Layer and block with each correction and server optimizer."""
     case = make_case("weights by layer and by block with each method and server optimizer",
@@ -209,7 +229,7 @@ def weighting():
 
 
 FILES = {"plain": plain, "batch_norm": batch_norm, "local_training": local_training,
-         "granularity": granularity, "weighting": weighting}
+         "reference": reference, "granularity": granularity, "weighting": weighting}
 
 
 def text_of(case):
