@@ -219,6 +219,12 @@ Federation::Federation(const FederatedData& data, FederationSetup setup)
   const Combiner& combiner = *driver.combiner;
   impl_->driver = std::make_unique<RoundDriver>(std::move(driver));
   check_memory(setup, *impl_->driver, combiner);
+  if (impl_->line == Line::local && setup.train.buffers == "global" &&
+      !impl_->driver->buffers().empty()) {
+    throw OptionError(
+        "method local shares nothing, so the running statistics of BatchNorm are each client's "
+        "own; set train.buffers = \"local\"");
+  }
   const Layout& layout = impl_->driver->layout();
   info.parameters = layout.parameters();
   for (const auto& slot : layout.slots()) {

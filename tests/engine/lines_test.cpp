@@ -103,6 +103,22 @@ TEST(Local, CountsUntrainedClientsWithTheInitialModel) {
   EXPECT_NEAR(one, (initial + other.evaluate_test().loss) / 2, 1e-12);
 }
 
+// Averaged running statistics would be something shared.
+TEST(Local, RefusesSharedRunningStatistics) {
+  FederatedData data = data_of(kDarkAndBright);
+  for (Samples* samples : {&data.dataset.training, &data.dataset.test}) {
+    samples->height = samples->width = 16;
+    samples->pixels.resize(samples->labels.size() * 256);
+  }
+  data.validation = {16, 17, 18, 19};
+  FederationSetup setup = setup_of("local");
+  setup.model = {"cnn", {}};
+  setup.model.options.set("norm", "batch");
+  EXPECT_THROW(Federation(data, setup), OptionError);
+  setup.train.buffers = "local";
+  EXPECT_NO_THROW(Federation(data, setup));
+}
+
 TEST(Lines, DoNotCombineWithFedVg) {
   EXPECT_THROW(compose_method("centralized+fedvg"), OptionError);
   EXPECT_THROW(compose_method("fedvg+local"), OptionError);

@@ -45,17 +45,19 @@ struct FedVgOptions {
 
 class FedVg final : public WeightingRule {
  public:
-  explicit FedVg(const FedVgOptions& options) : options_(options) {}
-
-  bool needs_validation() const override {
-    return options_.norm != "delta" || options_.score_floor > 0;
+  explicit FedVg(const FedVgOptions& options) : options_(options) {
+    if (options.norm == "delta" && options.score_floor > 0) {
+      throw OptionError(
+          "weighting fedvg: score_floor is a norm of the validation gradient, which norm = "
+          "\"delta\" does not take; leave score_floor at 0");
+    }
   }
+
+  bool needs_validation() const override { return options_.norm != "delta"; }
 
   void begin(const Round& round, Evaluator& evaluator) override {
     floor_.clear();
     if (options_.score_floor == 0) return;
-    // The update of a client that returns the global model is 0, so only gradients have a floor.
-    if (options_.norm == "delta") return;
     floor_ = columns(norms(evaluator.gradient(), round.layout), round.layout);
     for (double& norm : floor_) norm *= options_.score_floor;
   }

@@ -145,6 +145,7 @@ TEST(FedVg, RefusesOptionsOutOfBounds) {
   EXPECT_THROW(rule("fedvg", table({{"norm", "l3"}})), OptionError);
   EXPECT_THROW(rule("fedvg", table({{"granularity", "tensor"}})), OptionError);
   EXPECT_THROW(rule("fedvg", table({{"score_floor", -0.1}})), OptionError);
+  EXPECT_THROW(rule("fedvg", table({{"norm", "delta"}, {"score_floor", 0.1}})), OptionError);
 }
 
 }  // namespace
