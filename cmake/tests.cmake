@@ -48,7 +48,9 @@ function(_fedvg_cpp_tests folder)
   set(labels ${folder})
   set(timeout ${FEDVG_PROGRAM_TIMEOUT})
   add_executable(${name} ${sources})
-  target_compile_options(${name} PRIVATE -O1)  # they are compiled more often than run
+  if(NOT FEDVG_SANITIZE)
+    target_compile_options(${name} PRIVATE -O1)  # they are compiled more often than run
+  endif()
   target_link_libraries(${name} PRIVATE fedvg_own_code GTest::gmock GTest::gtest_main)
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
   target_compile_definitions(${name} PRIVATE ${FEDVG_TEST_DEFINITIONS})
