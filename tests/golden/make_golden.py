@@ -8,7 +8,7 @@ An implementation of its own, from the formulas of the method's description and 
 in float64 and with torch.autograd; it shares nothing with src/. Slow and plain on purpose: a
 model is a dictionary of tensors, a round is a loop.
 
-The files have the form of shared/conformance/README.md. They choose the product's conventions
+The files have the form of docs/formats.md ("Conformance files"). They choose the product's conventions
 by these further keys, which fedvg-conformance (apps/conformance/method_settings.cpp) reads:
 
 hyperparameters.client    momentum, nesterov, weight_decay, beta1, …: options of the local
