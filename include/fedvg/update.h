@@ -2,7 +2,9 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <string>
 #include <vector>
@@ -32,6 +34,14 @@ struct ClientUpdate {
 
 /// One number for the whole model (size 1) or one a column (size T, or one a buffer).
 using Column = std::vector<double>;
+
+/// v[i], or v[0] where one number stands for every column.
+inline double column_at(const Column& v, std::size_t i) { return v.size() == 1 ? v[0] : v[i]; }
+
+/// Over its entries, of which there is at least one.
+inline double mean(const Column& v) {
+  return std::accumulate(v.begin(), v.end(), 0.0) / static_cast<double>(v.size());
+}
 
 /// u >= 0 of one client by one rule; the share is u over the sum of u, by column.
 struct Score {

@@ -81,7 +81,7 @@ class Elastic final : public Correction {
       if (omega == round.receipts[k].note.end()) continue;
       const auto* values = omega->second.data_ptr<double>();
       for (std::size_t l = 0; l < sum.size(); ++l) {
-        sum[l] += (weights[k].size() == 1 ? weights[k][0] : weights[k][l]) * values[l];
+        sum[l] += column_at(weights[k], l) * values[l];
         most[l] = std::max(most[l], values[l]);
       }
     }

@@ -7,8 +7,7 @@
 // proximal = false leaves w_local out of the gradient, as the published reference does. The
 // sum over all clients is kept as one running vector; h_k starts at 0.
 
-#include <ATen/ops/zeros_like.h>
-
+#include "algorithms/corrections/pending_sum.h"
 #include "fedvg/clip.h"
 #include "fedvg/correction.h"
 #include "fedvg/method.h"
@@ -54,32 +53,20 @@ class FedDyn final : public Correction {
         h == context.state->end() ? update.delta.clone() : h->second.add(update.delta);
   }
 
-  void accept(const ClientUpdate& update) override {
-    if (!pending_.defined()) {
-      pending_ = at::zeros_like(update.delta, update.delta.options().dtype(at::kDouble));
-    }
-    pending_.add_(update.delta);
-  }
+  void accept(const ClientUpdate& update) override { sum_.add(update.delta); }
 
   void after_step(const Round& round, at::Tensor& w) override {
-    if (pending_.defined()) sum_ = sum_.defined() ? sum_.add(pending_) : pending_;
-    pending_.reset();
-    if (sum_.defined()) w.add_(sum_, 1 / static_cast<double>(round.population));
+    sum_.take();
+    if (!sum_.empty()) w.add_(sum_.total(), 1 / static_cast<double>(round.population));
   }
+  void abandon(const Round&) override { sum_.drop(); }
 
-  void abandon(const Round&) override { pending_.reset(); }
-
-  TensorMap state() const override {
-    return sum_.defined() ? TensorMap{{"sum", sum_}} : TensorMap{};
-  }
-  void restore(const TensorMap& state) override {
-    const auto sum = state.find("sum");
-    sum_ = sum == state.end() ? at::Tensor() : sum->second;
-  }
+  TensorMap state() const override { return sum_.state(); }
+  void restore(const TensorMap& state) override { sum_.restore(state); }
 
  private:
   FedDynOptions options_;
-  at::Tensor sum_, pending_;  // sum of h_k over all clients, float64, [P]
+  PendingSum sum_{"sum"};  // of h_k over all clients
 };
 
 FEDVG_REGISTER(Correction, "feddyn", FedDyn, FedDynOptions,

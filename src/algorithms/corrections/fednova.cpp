@@ -20,11 +20,7 @@ class FedNova final : public Correction {
   explicit FedNova(const NoOptions&) {}
 
   void check(const LocalOptimizer& optimizer, bool kept) const override {
-    if (kept) refuse_kept_velocity(optimizer, "fednova");
-    if (optimizer.path_length(1)) return;
-    throw OptionError(
-        "correction fednova: it divides by the length of the local path, which "
-        "this train.optimizer does not have; take train.optimizer.name = \"sgd\"");
+    require_path_length(optimizer, kept, "fednova", "it divides by the length of the local path");
   }
   bool needs_weights() const override { return true; }
 
@@ -36,8 +32,7 @@ class FedNova final : public Correction {
     Column mean(width, 0);
     for (std::size_t k = 0; k < weights.size(); ++k) {
       for (std::size_t l = 0; l < width; ++l) {
-        const double w = weights[k].size() == 1 ? weights[k][0] : weights[k][l];
-        mean[l] += w / round.receipts[k].factor[0];
+        mean[l] += column_at(weights[k], l) / round.receipts[k].factor[0];
       }
     }
     return mean;

@@ -10,6 +10,7 @@
 #include <ATen/ops/zeros_like.h>
 
 #include "algorithms/corrections/path.h"
+#include "algorithms/corrections/pending_sum.h"
 #include "fedvg/correction.h"
 #include "fedvg/method.h"
 #include "fedvg/registry.h"
@@ -22,12 +23,8 @@ class Scaffold final : public Correction {
   explicit Scaffold(const NoOptions&) {}
 
   void check(const LocalOptimizer& optimizer, bool kept) const override {
-    if (kept) refuse_kept_velocity(optimizer, "scaffold");
-    if (optimizer.path_length(1)) return;
-    throw OptionError(
-        "correction scaffold: its control variates are changes of the model per "
-        "step and learning rate, which this train.optimizer does not have; take "
-        "train.optimizer.name = \"sgd\"");
+    require_path_length(optimizer, kept, "scaffold",
+                        "its control variates are changes of the model per step and learning rate");
   }
 
   void begin(LocalContext& context) const override {
@@ -54,37 +51,27 @@ class Scaffold final : public Correction {
   }
 
   TensorMap broadcast() const override {
-    if (!c_.defined()) return {};
-    return {{"c", c_.to(type_)}};
+    if (c_.empty()) return {};
+    return {{"c", c_.total().to(type_)}};
   }
 
   void accept(const ClientUpdate& update) override {
     const auto change = update.extra.find("dc");
     if (change == update.extra.end()) return;
     type_ = change->second.scalar_type();
-    if (!pending_.defined()) {
-      pending_ = at::zeros_like(change->second, change->second.options().dtype(at::kDouble));
-    }
-    pending_.add_(change->second);
+    c_.add(change->second);
   }
 
   void after_step(const Round& round, at::Tensor&) override {
-    if (!pending_.defined()) return;
-    pending_.div_(static_cast<double>(round.population));
-    c_ = c_.defined() ? c_.add(pending_) : pending_;
-    pending_.reset();
+    c_.take(static_cast<double>(round.population));
   }
+  void abandon(const Round&) override { c_.drop(); }
 
-  void abandon(const Round&) override { pending_.reset(); }
-
-  TensorMap state() const override { return c_.defined() ? TensorMap{{"c", c_}} : TensorMap{}; }
-  void restore(const TensorMap& state) override {
-    const auto c = state.find("c");
-    c_ = c == state.end() ? at::Tensor() : c->second;
-  }
+  TensorMap state() const override { return c_.state(); }
+  void restore(const TensorMap& state) override { c_.restore(state); }
 
  private:
-  at::Tensor c_, pending_;  // float64, [P]
+  PendingSum c_{"c"};
   at::ScalarType type_ = at::kFloat;
 };
 

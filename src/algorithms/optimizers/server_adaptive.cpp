@@ -17,20 +17,9 @@
 namespace fedvg {
 namespace {
 
-struct AdagradOptions {
-  double lr = 0.1;
-  double beta1 = 0.9;
-  double tau = 1e-3;
-
-  template <class Visitor>
-  static void describe(Visitor& visit) {
-    visit("lr", &AdagradOptions::lr, at_least(0), "server learning rate");
-    visit("beta1", &AdagradOptions::beta1, from_below(0, 1), "decay of the mean step m");
-    visit("tau", &AdagradOptions::tau, above(0), "added to sqrt(v): degree of adaptivity");
-  }
-};
-
-struct AdamOptions {
+/// `decays`: v forgets, at beta2; Adagrad's only grows.
+template <bool decays>
+struct AdaptiveOptions {
   double lr = 0.1;
   double beta1 = 0.9;
   double beta2 = 0.999;
@@ -38,12 +27,17 @@ struct AdamOptions {
 
   template <class Visitor>
   static void describe(Visitor& visit) {
-    visit("lr", &AdamOptions::lr, at_least(0), "server learning rate");
-    visit("beta1", &AdamOptions::beta1, from_below(0, 1), "decay of the mean step m");
-    visit("beta2", &AdamOptions::beta2, from_below(0, 1), "decay of the mean square v");
-    visit("tau", &AdamOptions::tau, above(0), "added to sqrt(v): degree of adaptivity");
+    visit("lr", &AdaptiveOptions::lr, at_least(0), "server learning rate");
+    visit("beta1", &AdaptiveOptions::beta1, from_below(0, 1), "decay of the mean step m");
+    if constexpr (decays) {
+      visit("beta2", &AdaptiveOptions::beta2, from_below(0, 1), "decay of the mean square v");
+    }
+    visit("tau", &AdaptiveOptions::tau, above(0), "added to sqrt(v): degree of adaptivity");
   }
 };
+
+using AdamOptions = AdaptiveOptions<true>;
+using AdagradOptions = AdaptiveOptions<false>;
 
 /// What the three share; they differ in how v grows.
 template <class Options>

@@ -89,12 +89,6 @@ class FedVg final : public WeightingRule {
   }
 
  private:
-  static double mean(const Column& values) {
-    double sum = 0;
-    for (const double value : values) sum += value;
-    return sum / static_cast<double>(values.size());
-  }
-
   Column norms(const at::Tensor& flat, const Layout& layout) const {
     Column result;
     for (std::size_t i = 0; i < layout.tensors(); ++i) {

@@ -45,7 +45,4 @@ class UpdateSum {
 /// A float64 value in a buffer's own type, rounded where that is an integer.
 at::Tensor as_type(const at::Tensor& value, at::ScalarType type);
 
-/// v[i], or v[0] where one number stands for every column.
-inline double column_at(const Column& v, std::size_t i) { return v.size() == 1 ? v[0] : v[i]; }
-
 }  // namespace fedvg
