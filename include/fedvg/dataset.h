@@ -48,7 +48,11 @@ class DatasetReader {
   /// What it returns is whole: both parts non-empty and of one image size, as many labels
   /// as images, every label below the number of classes. Throws DataError naming the file,
   /// what is wrong with it and what to do, or OptionError for a missing option.
-  virtual Dataset read() const = 0;
+  Dataset read() const;
+
+ private:
+  /// What the files hold; read() checks that it is whole.
+  virtual Dataset load() const = 0;
 };
 
 }  // namespace fedvg

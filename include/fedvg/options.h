@@ -38,6 +38,9 @@ struct OneOf {
   std::vector<std::string> names;
 };
 
+/// Marks a text option as the path of a file or folder; "" where there is none.
+struct FilePath {};
+
 /// A part chosen by name, with its own options: `{name = "sgd", lr = 0.01}`. After
 /// resolving, `options` holds every option of that part, defaults filled in.
 struct Part {
@@ -101,6 +104,7 @@ struct Field {
   Bounds bounds{};                     ///< numbers
   std::vector<std::string> choices{};  ///< texts; empty: any
   std::string part_kind{};             ///< parts
+  bool is_path = false;                ///< FilePath
   bool beside = false;                 ///< PartBeside
   std::string help{};
 };

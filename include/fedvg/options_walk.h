@@ -115,6 +115,9 @@ struct SchemaVisitor {
   void operator()(const char* name, T Options::*member, OneOf choices, std::string_view help) {
     add(name, member, help).choices = std::move(choices.names);
   }
+  void operator()(const char* name, std::string Options::*member, FilePath, std::string_view help) {
+    add(name, member, help).is_path = true;
+  }
   template <class T>
   void operator()(const char* name, T Options::*member, PartOf kind, std::string_view help) {
     add(name, member, help).part_kind = std::move(kind.kind);

@@ -37,6 +37,12 @@ void check_part(const Dataset& dataset, const Samples& part, const std::string& 
 
 }  // namespace
 
+Dataset DatasetReader::read() const {
+  Dataset dataset = load();
+  check_dataset(dataset);
+  return dataset;
+}
+
 void check_dataset(const Dataset& dataset) {
   check_part(dataset, dataset.training, "training");
   check_part(dataset, dataset.test, "test");

@@ -22,7 +22,7 @@ struct CohortOptions {
           "share of all clients that takes part in a round: max(1, floor(N * share))");
     visit("participants", &CohortOptions::participants, at_least(0),
           "clients that take part in a round, instead of a share; 0: by participation");
-    visit("cohorts", &CohortOptions::cohorts,
+    visit("cohorts", &CohortOptions::cohorts, FilePath{},
           "JSON list of rounds, each a list of clients, repeated when short: replaces "
           "participation and participants");
   }

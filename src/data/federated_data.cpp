@@ -6,7 +6,6 @@
 #include <memory>
 #include <utility>
 
-#include "data/check_dataset.h"
 #include "data/fingerprint.h"
 #include "data/index_lists.h"
 #include "data/partition_file.h"
@@ -24,7 +23,6 @@ std::int64_t classes(const Dataset& dataset) {
 
 Dataset read_dataset(const DataOptions& options) {
   Dataset dataset = Registry<DatasetReader>::instance().make(options.name)->read();
-  check_dataset(dataset);
   Samples& training = dataset.training;
   if (options.take > training.size()) {
     throw OptionError("data.take = " + std::to_string(options.take) + " is more than the " +

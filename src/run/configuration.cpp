@@ -6,6 +6,7 @@
 #include "config/toml_file.h"
 #include "fedvg/error.h"
 #include "fedvg/options.h"
+#include "fedvg/registry.h"
 
 namespace fedvg {
 namespace {
@@ -139,19 +140,17 @@ void note_replaced(const Table& resolved, std::vector<std::string>& notes) {
 }
 
 // Paths are written down absolute, so that config.toml repeats the run from anywhere.
-void make_paths_absolute(Table& resolved) {
-  const std::vector<std::string> paths[] = {
-      {"data", "name", "path"}, {"partition", "scheme", "file"}, {"train", "cohorts"}};
-  for (const auto& keys : paths) {
-    Table* table = &resolved;
-    Value* value = nullptr;
-    for (const std::string& key : keys) {
-      value = table ? table->find(key) : nullptr;
-      table = value ? value->get<Table>() : nullptr;
-    }
-    auto* path = value ? value->get<std::string>() : nullptr;
-    if (path && !path->empty()) {
-      *path = std::filesystem::absolute(*path).lexically_normal().string();
+void make_paths_absolute(const Schema& schema, Table& resolved) {
+  for (const Field& field : schema) {
+    Value* value = resolved.find(field.name);
+    if (!value) continue;
+    if (field.is_path) {
+      auto& path = *value->get<std::string>();
+      if (!path.empty()) path = std::filesystem::absolute(path).lexically_normal().string();
+    } else if (Table* part = value->get<Table>()) {
+      const PartInfo* info =
+          Catalog::instance().find(field.part_kind, *part->find("name")->get<std::string>());
+      if (info) make_paths_absolute(info->schema, *part);
     }
   }
 }
@@ -213,7 +212,10 @@ Configuration load_configuration(const std::filesystem::path& file,
   const Method row = compose_method(name);
   name = row.name;  // "fedvg+fedprox" is shown as "fedprox+fedvg"
   note_replaced(resolved, notes);
-  make_paths_absolute(resolved);
+  for (const auto& section : sections()) {
+    Table* table = section.name.empty() ? &resolved : resolved.find(section.name)->get<Table>();
+    make_paths_absolute(section.schema, *table);
+  }
   Configuration configuration = read_configuration(std::move(resolved));
   configuration.method.line = row.line;
   configuration.notes = std::move(notes);

@@ -20,7 +20,7 @@ struct FileOptions {
 
   template <class Visitor>
   static void describe(Visitor& visit) {
-    visit("file", &FileOptions::file,
+    visit("file", &FileOptions::file, FilePath{},
           "JSON: a list of the clients' lists of samples, or {\"clients\": [...], "
           "\"validation\": [...]}, a run's partition.json");
   }

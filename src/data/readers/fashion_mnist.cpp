@@ -5,7 +5,6 @@
 #include <string>
 #include <system_error>
 
-#include "data/check_dataset.h"
 #include "data/idx_folder.h"
 #include "fedvg/dataset.h"
 #include "fedvg/error.h"
@@ -21,7 +20,7 @@ struct FashionMnistOptions {
 
   template <class Visitor>
   static void describe(Visitor& visit) {
-    visit("path", &FashionMnistOptions::path,
+    visit("path", &FashionMnistOptions::path, FilePath{},
           "folder of the four *-ubyte[.gz] files; empty: where Debian's package "
           "dataset-fashion-mnist puts them");
   }
@@ -31,7 +30,8 @@ class FashionMnist final : public DatasetReader {
  public:
   explicit FashionMnist(const FashionMnistOptions& options) : options_(options) {}
 
-  Dataset read() const override {
+ private:
+  Dataset load() const override {
     std::error_code ignored;
     if (options_.path.empty() && !std::filesystem::exists(debian_folder, ignored)) {
       throw DataError(std::string(debian_folder) +
@@ -42,11 +42,9 @@ class FashionMnist final : public DatasetReader {
     dataset.name = "fashion-mnist";
     dataset.classes = {"T-shirt/top", "Trouser", "Pullover", "Dress", "Coat",
                        "Sandal",      "Shirt",   "Sneaker",  "Bag",   "Ankle boot"};
-    check_dataset(dataset);
     return dataset;
   }
 
- private:
   FashionMnistOptions options_;
 };
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <string>
 
-#include "data/check_dataset.h"
 #include "data/idx_folder.h"
 #include "fedvg/dataset.h"
 #include "fedvg/error.h"
@@ -17,7 +16,7 @@ struct IdxOptions {
 
   template <class Visitor>
   static void describe(Visitor& visit) {
-    visit("path", &IdxOptions::path,
+    visit("path", &IdxOptions::path, FilePath{},
           "folder of *train-images-idx3-ubyte[.gz], *train-labels-idx1-ubyte[.gz] and the "
           "same of t10k or test");
   }
@@ -31,18 +30,17 @@ class IdxReader final : public DatasetReader {
     }
   }
 
+ private:
   // Classes are 0 to the largest label of the training set.
-  Dataset read() const override {
+  Dataset load() const override {
     Dataset dataset = read_idx_folder(options_.path);
     dataset.name = "idx";
     const auto& labels = dataset.training.labels;
     const std::int64_t classes = 1 + *std::max_element(labels.begin(), labels.end());
     for (std::int64_t i = 0; i < classes; ++i) dataset.classes.push_back(std::to_string(i));
-    check_dataset(dataset);
     return dataset;
   }
 
- private:
   IdxOptions options_;
 };
 
