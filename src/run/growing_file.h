@@ -27,8 +27,6 @@ class GrowingFile {
   void sync();
 
  private:
-  [[noreturn]] void fail(int error) const;
-
   std::filesystem::path path_;
   int descriptor_ = -1;
   std::int64_t size_ = 0;

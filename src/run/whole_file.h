@@ -25,8 +25,6 @@ class WholeFile {
   void commit();
 
  private:
-  [[noreturn]] void fail(int error);
-
   std::filesystem::path path_, temporary_;
   int descriptor_ = -1;
 };
