@@ -212,6 +212,8 @@ Federation::Federation(const FederatedData& data, FederationSetup setup)
                          std::to_string(cores) + (cores == 1 ? " core" : " cores"));
   }
   driver.workers = static_cast<std::size_t>(info.workers);
+  info.score_parts = static_cast<std::int64_t>(driver.weighting->parts());
+  info.keeps_updates = !driver.combiner->takes_weights();
   info.memory_format = driver.format.channels_last ? "channels_last" : "contiguous";
   info.libtorch_version = TORCH_VERSION;
   info.device = setup.device;

@@ -85,6 +85,8 @@ struct FederationInfo {
   std::int64_t parameters = 0;      ///< trainable numbers
   std::vector<TensorInfo> tensors;  ///< trainable, in model order
   std::int64_t workers = 0;         ///< really used
+  std::int64_t score_parts = 1;     ///< sums that the weighting keeps
+  bool keeps_updates = false;       ///< the combiner holds a round's updates, nothing streams
   std::string memory_format;        ///< "channels_last" or "contiguous"
   std::string libtorch_version;
   std::string device;

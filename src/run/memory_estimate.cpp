@@ -7,17 +7,6 @@
 namespace fedvg {
 namespace {
 
-// A mixture keeps a sum for each of its rules, every other weighting one.
-std::int64_t parts_of(const Table& weighting) {
-  const Value* of = weighting.find("of");
-  if (!of || !of->get<Array>()) return 1;
-  std::int64_t parts = 0;
-  for (const Value& rule : *of->get<Array>()) {
-    parts += rule.get<Table>() ? parts_of(*rule.get<Table>()) : 1;
-  }
-  return parts;
-}
-
 std::int64_t bytes_of(const Samples& samples) {
   return static_cast<std::int64_t>(samples.pixels.size() +
                                    samples.labels.size() * sizeof(std::int64_t));
@@ -32,13 +21,13 @@ MemoryEstimate memory_estimate(const Experiment& experiment) {
   for (const NamedArray& array : experiment.federation().model()) {
     estimate.model += static_cast<std::int64_t>(array.bytes.size());
   }
-  estimate.parts = parts_of(configuration.method.weighting.options);
-  // The mean streams; every other combiner keeps the whole cohort's updates.
+  const FederationInfo& info = experiment.federation().info();
+  estimate.parts = info.score_parts;
   estimate.waiting = experiment.cohorts().participants();
-  if (configuration.method.combiner.name == "mean") {
+  if (!info.keeps_updates) {
     estimate.waiting = std::min(estimate.waiting, configuration.engine.window);
   }
-  estimate.workers = experiment.federation().info().workers;
+  estimate.workers = info.workers;
   estimate.data = bytes_of(data.dataset.training) + bytes_of(data.dataset.test);
   return estimate;
 }
