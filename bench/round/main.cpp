@@ -141,7 +141,7 @@ class EngineLoop {
 
   std::int64_t train() {
     const fedvg::TensorMap inbox;
-    const fedvg::RoundStart start{1, global_, buffers_, inbox};
+    const fedvg::RoundStart start{1, global_, buffers_, inbox, 0.01};
     fedvg::ClientState next;
     worker_->train(start, 0, data_, {.epochs = 1, .batch_size = kBatch}, *correction_, {}, next,
                    stop_);

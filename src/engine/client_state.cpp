@@ -140,26 +140,28 @@ void ClientStateStore::forget(const Key& key) {
   entries_.erase(found);
 }
 
+void ClientStateStore::make_folder() {
+  if (made_folder_) return;
+  if (!folder_.empty()) {
+    std::error_code problem;
+    made_folder_ = std::filesystem::create_directories(folder_, problem);
+    if (!problem) return;
+    throw RunError(folder_.string() +
+                   ": cannot make a folder for clients' states: " + problem.message());
+  }
+  std::string name = (std::filesystem::temp_directory_path() / "fedvg-state-XXXXXX").string();
+  if (!mkdtemp(name.data())) {
+    throw RunError(name + ": cannot make a folder for clients' states: " + std::strerror(errno));
+  }
+  folder_ = name;
+  made_folder_ = true;
+}
+
 void ClientStateStore::spill() {
   while (in_memory_ > memory_ && !recent_.empty()) {
+    make_folder();
     const Key key = recent_.front();
     Entry& entry = entries_.at(key);
-    if (folder_.empty()) {
-      std::string name = (std::filesystem::temp_directory_path() / "fedvg-state-XXXXXX").string();
-      if (!mkdtemp(name.data())) {
-        throw RunError(name +
-                       ": cannot make a folder for clients' states: " + std::strerror(errno));
-      }
-      folder_ = name;
-      made_folder_ = true;
-    } else if (!made_folder_) {
-      std::error_code problem;
-      made_folder_ = std::filesystem::create_directories(folder_, problem);
-      if (problem) {
-        throw RunError(folder_.string() +
-                       ": cannot make a folder for clients' states: " + problem.message());
-      }
-    }
     write(entry.state, file_of(key));
     recent_.pop_front();
     entry.state = {};

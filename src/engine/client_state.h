@@ -63,6 +63,7 @@ class ClientStateStore {
   std::filesystem::path file_of(const Key& key) const;
   void remember(const Key& key, ClientState state, std::int64_t bytes);
   void forget(const Key& key);
+  void make_folder();
   void spill();
 
   mutable std::mutex mutex_;

@@ -51,8 +51,9 @@ std::int64_t bytes_of(const TensorMap& tensors) {
   return bytes;
 }
 
-double mean(const Column& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+Evaluation evaluation_of(const Worker::Tally& tally) {
+  const auto samples = static_cast<double>(tally.samples);
+  return {static_cast<double>(tally.right) / samples, tally.loss_sum / samples};
 }
 
 }  // namespace
@@ -78,7 +79,9 @@ RoundDriver::RoundDriver(DriverSetup setup) : setup_(std::move(setup)), pool_(se
   const auto model = setup_.build_model();
   setup_.format.channels_last = setup_.format.channels_last && model->channels_last();
   layout_ = layout_of(*model, setup_.format.channels_last);
-  setup_.correction->check(*setup_.build_optimizer(), setup_.rules.keep_optimizer);
+  const auto optimizer = setup_.build_optimizer();
+  setup_.correction->check(*optimizer, setup_.rules.keep_optimizer);
+  learning_rate_ = optimizer->learning_rate();
   states_ = std::make_unique<ClientStateStore>(setup_.state_memory, setup_.state_folder);
   workers_.resize(setup_.workers);
   // Each worker's memory is first touched by the thread that will use it.
@@ -181,8 +184,9 @@ RoundRecord RoundDriver::run_round(std::int64_t index, const std::vector<std::in
 
   const auto population = static_cast<std::int64_t>(setup_.clients.size());
   const TensorMap inbox = setup_.correction->broadcast();
-  RoundStart start{index, global_, buffers_, inbox};
-  if (setup_.learning_rate_factor) start.learning_rate_factor = setup_.learning_rate_factor(index);
+  record.learning_rate = learning_rate_;
+  if (setup_.learning_rate_factor) record.learning_rate *= setup_.learning_rate_factor(index);
+  const RoundStart start{index, global_, buffers_, inbox, record.learning_rate};
   const Round round{index, population, global_, layout_, {}};
   Accepted accepted{.round = index};
   setup_.combiner->begin(layout_, setup_.weighting->parts());
@@ -308,7 +312,6 @@ void RoundDriver::summarize(const Accepted& accepted, const RoundStart& start,
     record.seconds_score += client.seconds_score / workers;
   }
   record.seconds_combine += accepted.seconds / workers;
-  record.learning_rate = setup_.build_optimizer()->learning_rate() * start.learning_rate_factor;
 }
 
 Evaluation RoundDriver::evaluate(const SampleStore& store, std::span<const std::int64_t> ids,
@@ -331,8 +334,7 @@ Evaluation RoundDriver::evaluate(const SampleStore& store, std::span<const std::
     sum.right += tally.right;
     sum.samples += tally.samples;
   }
-  const auto samples = static_cast<double>(sum.samples);
-  return {static_cast<double>(sum.right) / samples, sum.loss_sum / samples};
+  return evaluation_of(sum);
 }
 
 Evaluation RoundDriver::evaluate_own_models(const SampleStore& store,
@@ -363,9 +365,7 @@ Evaluation RoundDriver::evaluate_own_models(const SampleStore& store,
     const auto w = state.correction.find("w");
     workers_[worker]->load(w == state.correction.end() ? global_ : w->second,
                            state.buffers.empty() ? buffers_ : state.buffers);
-    const Worker::Tally tally = workers_[worker]->evaluate(store, ids);
-    const auto samples = static_cast<double>(tally.samples);
-    figures[i] = {static_cast<double>(tally.right) / samples, tally.loss_sum / samples};
+    figures[i] = evaluation_of(workers_[worker]->evaluate(store, ids));
   });
   for (std::size_t i = 0; i < stale.size(); ++i) {
     own_figures_[{&store, stale[i]}] = {states_->version(stale[i]), figures[i]};

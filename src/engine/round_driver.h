@@ -79,7 +79,8 @@ class RoundDriver {
 
   DriverSetup setup_;
   Layout layout_;
-  at::Tensor global_;  ///< w, [P]
+  double learning_rate_ = 0;  ///< of the local optimizer, before the schedule
+  at::Tensor global_;         ///< w, [P]
   Tensors buffers_;
   std::unique_ptr<ClientStateStore> states_;
   struct OwnFigures {

@@ -145,7 +145,7 @@ ClientUpdate Worker::train(const RoundStart& start, std::int64_t client, const L
   std::vector<std::int64_t> samples = data.samples;
   LocalContext context{.round = start.round,
                        .client = client,
-                       .learning_rate = optimizer_->learning_rate() * start.learning_rate_factor,
+                       .learning_rate = start.learning_rate,
                        .parameters = own_.parameters,
                        .gradient = gradient_,
                        .global = start.global,

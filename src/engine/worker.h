@@ -48,8 +48,8 @@ struct RoundStart {
   std::int64_t round = 1;
   const at::Tensor& global;  ///< w, [P]
   const Tensors& buffers;
-  const TensorMap& inbox;           ///< Correction::broadcast
-  double learning_rate_factor = 1;  ///< of the schedule
+  const TensorMap& inbox;  ///< Correction::broadcast
+  double learning_rate;    ///< of local training
 };
 
 /// One resident model with everything that trains, scores and evaluates it. Parameters

@@ -26,6 +26,13 @@ void fill_uniform(at::Tensor& tensor, double bound, Random& random) {
   tensor.detach().copy_(at::from_blob(values.data(), tensor.sizes(), at::kDouble));
 }
 
+// Fan-in: the numbers of `weight` that make one output.
+void fill_by_fan_in(at::Tensor& weight, at::Tensor& bias, Random& random) {
+  const auto fan_in = static_cast<double>(weight.numel() / weight.size(0));
+  fill_uniform(weight, 1 / std::sqrt(fan_in), random);
+  fill_uniform(bias, 1 / std::sqrt(fan_in), random);
+}
+
 std::optional<at::Tensor> optional(const at::Tensor& tensor) {
   return tensor.defined() ? std::optional(tensor) : std::nullopt;
 }
@@ -35,11 +42,7 @@ struct Linear final : Layer {
   at::Tensor forward(const at::Tensor& x, Mode) override {
     return at::linear(x, weight, optional(bias));
   }
-  void initialize(Random& random) override {
-    const double bound = 1 / std::sqrt(static_cast<double>(weight.size(1)));
-    fill_uniform(weight, bound, random);
-    fill_uniform(bias, bound, random);
-  }
+  void initialize(Random& random) override { fill_by_fan_in(weight, bias, random); }
 };
 
 struct Conv2d final : Layer {
@@ -48,12 +51,7 @@ struct Conv2d final : Layer {
   at::Tensor forward(const at::Tensor& x, Mode) override {
     return at::conv2d(x, weight, optional(bias), stride, padding);
   }
-  void initialize(Random& random) override {
-    const auto fan_in = weight.size(1) * weight.size(2) * weight.size(3);
-    const double bound = 1 / std::sqrt(static_cast<double>(fan_in));
-    fill_uniform(weight, bound, random);
-    fill_uniform(bias, bound, random);
-  }
+  void initialize(Random& random) override { fill_by_fan_in(weight, bias, random); }
 };
 
 struct BatchNorm final : Layer {
