@@ -39,14 +39,3 @@ if(FEDVG_BENCH AND sources)
   fedvg_program(fedvg-bench TORCH SOURCES ${sources} LIBRARIES fedvg::run)
   set_target_properties(fedvg-bench PROPERTIES EXCLUDE_FROM_ALL TRUE)  # torch/torch.h: slow
 endif()
-
-file(GLOB sources CONFIGURE_DEPENDS bench/micro/*.cpp)
-if(FEDVG_BENCH AND sources)
-  find_package(benchmark QUIET)
-  if(benchmark_FOUND)
-    fedvg_program(fedvg-bench-micro TORCH SOURCES ${sources}
-                  LIBRARIES fedvg::engine benchmark::benchmark benchmark::benchmark_main)
-  else()
-    message(STATUS "Google Benchmark not found: no fedvg-bench-micro")
-  endif()
-endif()
