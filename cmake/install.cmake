@@ -26,7 +26,8 @@ foreach(room IN LISTS FEDVG_ROOMS)
   endif()
 endforeach()
 add_library(fedvg_shared SHARED ${objects})
-target_link_libraries(fedvg_shared PRIVATE ZLIB::ZLIB Threads::Threads spdlog::spdlog fmt::fmt
+target_link_libraries(fedvg_shared PRIVATE ZLIB::ZLIB PNG::PNG JPEG::JPEG libzip::zip
+                      Threads::Threads spdlog::spdlog fmt::fmt
                       libtorch::libs)
 set_target_properties(fedvg_shared PROPERTIES
   OUTPUT_NAME fedvg EXPORT_NAME libfedvg LINKER_LANGUAGE CXX

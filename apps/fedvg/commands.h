@@ -19,21 +19,27 @@ void add_compare_command(CLI::App& program);
 void add_check_command(CLI::App& program);
 void add_list_command(CLI::App& program);
 void add_partition_command(CLI::App& program);
+void add_evaluate_command(CLI::App& program);
 
 /// CONFIG.toml and what the command line changes of it, for every command that takes one.
 class ConfigurationArguments {
  public:
   /// Adds CONFIG.toml and --set.
   void add_to(CLI::App& command);
+  /// Adds --data CONFIG.toml, which may be left out, and --set.
+  void add_data_to(CLI::App& command);
   /// Adds --workers and --device.
   void add_machine_to(CLI::App& command);
 
   /// Throws OptionError with every mistake.
   Configuration load() const;
   const std::filesystem::path& file() const { return file_; }
+  void set_file(const std::filesystem::path& file) { file_ = file; }
   const std::string& device() const { return device_; }
 
  private:
+  void add_settings_to(CLI::App& command);
+
   std::filesystem::path file_;
   std::vector<std::string> assignments_;
   std::string workers_;  // empty: not given

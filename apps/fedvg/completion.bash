@@ -6,13 +6,15 @@ _fedvg() {
   local command=${COMP_WORDS[1]}
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    COMPREPLY=($(compgen -W "run compare check partition list --help --version" -- "$word"))
+    COMPREPLY=($(compgen -W "run compare check partition evaluate list --help --version" -- "$word"))
     return
   fi
   case $before in
     --device) COMPREPLY=($(compgen -W "cpu cuda:0" -- "$word")); return ;;
     --format) COMPREPLY=($(compgen -W "text csv markdown" -- "$word")); return ;;
-    --out | -o | --output) COMPREPLY=($(compgen -f -- "$word")); return ;;
+    --part) COMPREPLY=($(compgen -W "test validation training" -- "$word")); return ;;
+    --data) COMPREPLY=($(compgen -f -X '!*.toml' -- "$word") $(compgen -d -S / -- "$word")); return ;;
+    --out | -o | --output | --predictions) COMPREPLY=($(compgen -f -- "$word")); return ;;
     --set | --workers | --metric | --last) return ;;
   esac
   if [[ $word == -* ]]; then
@@ -21,6 +23,7 @@ _fedvg() {
       run) options+=" --set --out --workers --device" ;;
       check) options+=" --set --workers --device" ;;
       partition) options+=" --set --output" ;;
+      evaluate) options+=" --data --set --part --predictions --workers --device" ;;
       compare) options+=" --metric --last --format" ;;
       list) options+=" --markdown" ;;
     esac
@@ -29,10 +32,12 @@ _fedvg() {
   fi
   case $command in
     compare) COMPREPLY=($(compgen -d -- "$word")) ;;
+    evaluate)
+      COMPREPLY=($(compgen -f -X '!*.safetensors' -- "$word") $(compgen -d -S / -- "$word")) ;;
     list)
       if ((COMP_CWORD == 2)); then
         COMPREPLY=($(compgen -W "method correction weighting server-optimizer local-optimizer \
-          model data partition validation train scoring evaluate engine report" -- "$word"))
+          model data partition validation corruption train scoring evaluate engine report" -- "$word"))
       fi
       ;;
     *) COMPREPLY=($(compgen -f -X '!*.toml' -- "$word") $(compgen -d -S / -- "$word")) ;;

@@ -29,6 +29,19 @@ void ConfigurationArguments::add_to(CLI::App& command) {
   command.add_option("CONFIG.toml", file_, "the experiment; fedvg list shows every key")
       ->type_name("")
       ->required();
+  add_settings_to(command);
+}
+
+void ConfigurationArguments::add_data_to(CLI::App& command) {
+  command
+      .add_option(
+          "--data", file_,
+          "the experiment whose data and model are meant; else config.toml beside the model")
+      ->type_name("CONFIG.toml");
+  add_settings_to(command);
+}
+
+void ConfigurationArguments::add_settings_to(CLI::App& command) {
   command
       .add_option("--set", assignments_,
                   "replace a setting: train.rounds=10, method.weighting.norm=l2; may be repeated")

@@ -70,6 +70,8 @@ class Correction {
   virtual void check(const LocalOptimizer&, bool /*kept*/) const {}
   /// True: the client's update is weighted in a way that a combiner without weights lacks.
   virtual bool needs_weights() const { return false; }
+  /// True: loss() looks at Output::features, which not every network has.
+  virtual bool needs_features() const { return false; }
 
   // The client's half.
   /// Before the first step.

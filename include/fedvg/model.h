@@ -11,7 +11,8 @@
 
 namespace fedvg {
 
-/// What BatchNorm does in a forward pass; nothing else in the built-in models differs.
+/// What BatchNorm does in a forward pass; nothing else in the built-in models differs. In a
+/// TorchScript file dropout is at work in `train` only.
 enum class Mode {
   train,             ///< statistics of the batch, running statistics follow (momentum 0.1)
   cumulative,        ///< the same, but running statistics are the mean over all batches
@@ -21,7 +22,7 @@ enum class Mode {
 
 struct Output {
   at::Tensor logits;    ///< [B, classes]
-  at::Tensor features;  ///< [B, F], the input of the classifier
+  at::Tensor features;  ///< [B, F], the input of the classifier; see Model::give_features()
 };
 
 /// A named tensor of a model. Handles share storage: writing to `tensor` changes the model.
@@ -52,7 +53,21 @@ class Model {
   /// True when a training batch of one image has no statistics: it is skipped.
   bool has_batch_norm() const { return !buffers_.empty(); }
 
-  /// Draws initial values, in model order, from one stream.
+  /// Channels that forward() takes, where the model has a say in it: gray images are
+  /// repeated to three for it.
+  virtual std::int64_t input_channels() const { return 0; }  ///< 0: those of the data
+  /// Name of the classifier, "fc": its tensors, "fc.weight" and "fc.bias", are what another
+  /// number of classes changes. Empty: unknown.
+  virtual std::string head() const { return {}; }
+
+  /// Asks for Output::features from now on; false: the model has none. Networks for which
+  /// they cost nothing always give them.
+  virtual bool give_features() { return true; }
+  /// True when training draws from libtorch's one generator, which threads share: dropout.
+  virtual bool draws_from_torch() const { return false; }
+
+  /// Draws initial values, in model order, from one stream; a network out of a file starts
+  /// with what the file holds.
   virtual void initialize(Random& random) = 0;
 
  protected:

@@ -11,7 +11,7 @@ namespace fedvg {
 /// Positions in the training set, from 0, in file order.
 using IndexList = std::vector<std::int64_t>;
 
-/// Which training set a list of indexes counts.
+/// Which training set a list of indexes counts; data.split = "pooled": training and test set.
 struct DataIdentity {
   std::string name;          ///< the data set's
   std::int64_t samples = 0;  ///< of the training set
@@ -21,6 +21,7 @@ struct DataIdentity {
 /// What is to be divided, and how.
 struct PartitionRequest {
   std::span<const std::int64_t> labels{};  ///< of the whole training set, in [0, classes)
+  std::span<const std::string> owners{};   ///< whose each sample is, beside labels; or empty
   std::int64_t classes = 0;
   IndexList available;  ///< what clients may get, ascending: all but a drawn D_val
   DataIdentity data{};
@@ -34,6 +35,8 @@ struct PartitionRequest {
 struct Partition {
   std::vector<IndexList> clients;       ///< ascending when drawn; a file's as it gives them
   std::optional<IndexList> validation;  ///< D_val, when the scheme brings its own
+  std::optional<IndexList> test;        ///< likewise, in a file of a pooled run
+  std::vector<std::string> names;       ///< the clients', where they have any; else empty
   std::vector<std::string> notes;       ///< to be said at start: repaired samples, …
 };
 
@@ -53,6 +56,9 @@ class Partitioner {
   /// Throws OptionError (a minimum that cannot hold, a missing option) or DataError (a
   /// partition file that does not fit).
   virtual Partition draw(const PartitionRequest& request) const = 0;
+  /// false: the clients are taken as they are given. Their number, min_samples and on_short
+  /// of the request do not apply, and partition.balanced is refused.
+  virtual bool drawn() const { return true; }
 };
 
 }  // namespace fedvg

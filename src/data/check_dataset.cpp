@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "data/resize.h"
 #include "fedvg/error.h"
 
 namespace fedvg {
@@ -35,11 +36,23 @@ void check_part(const Dataset& dataset, const Samples& part, const std::string& 
   }
 }
 
+// For readers that did not do it themselves.
+void bring_to(Samples& samples, std::int64_t size) {
+  if (samples.is_features || samples.height != size || samples.width != size) {
+    samples = resized(samples, size);
+  }
+}
+
 }  // namespace
 
-Dataset DatasetReader::read() const {
-  Dataset dataset = load();
+Dataset DatasetReader::read(const ReadRequest& request) const {
+  Dataset dataset = load(request);
   check_dataset(dataset);
+  if (request.resize > 0) {
+    bring_to(dataset.training, request.resize);
+    bring_to(dataset.test, request.resize);
+    if (dataset.validation) bring_to(*dataset.validation, request.resize);
+  }
   return dataset;
 }
 

@@ -6,11 +6,14 @@
 #include <memory>
 #include <utility>
 
+#include "data/balanced.h"
 #include "data/fingerprint.h"
 #include "data/index_lists.h"
 #include "data/partition_file.h"
+#include "data/pooled.h"
 #include "data/shared_images.h"
 #include "data/validation.h"
+#include "data/validation_set.h"
 #include "fedvg/error.h"
 #include "fedvg/registry.h"
 
@@ -21,8 +24,21 @@ std::int64_t classes(const Dataset& dataset) {
   return static_cast<std::int64_t>(dataset.classes.size());
 }
 
-Dataset read_dataset(const DataOptions& options) {
-  Dataset dataset = Registry<DatasetReader>::instance().make(options.name)->read();
+// The column that says whose a sample is, for the scheme that asks for it.
+std::string owner_column(const Part& scheme) {
+  const Value* column = scheme.name == "natural" ? scheme.options.find("column") : nullptr;
+  return column ? *column->get<std::string>() : "";
+}
+
+Dataset read_dataset(const DataOptions& options, const Part& scheme, std::uint64_t seed,
+                     const DataLoading& loading) {
+  const ReadRequest request{.owner_column = owner_column(scheme),
+                            .resize = options.resize,
+                            .test_ratio = options.test_ratio,
+                            .seed = seed,
+                            .cache_folder = loading.cache_folder,
+                            .progress = loading.progress};
+  Dataset dataset = Registry<DatasetReader>::instance().make(options.name)->read(request);
   Samples& training = dataset.training;
   if (options.take > training.size()) {
     throw OptionError("data.take = " + std::to_string(options.take) + " is more than the " +
@@ -31,6 +47,7 @@ Dataset read_dataset(const DataOptions& options) {
   if (options.take > 0) {
     training.labels.resize(static_cast<std::size_t>(options.take));
     training.pixels.resize(static_cast<std::size_t>(options.take * training.image_bytes()));
+    if (!training.owners.empty()) training.owners.resize(training.labels.size());
   }
   return dataset;
 }
@@ -49,72 +66,18 @@ IndexList all_but(std::int64_t samples, const IndexList& without) {
 }
 
 // "dirichlet, alpha = 0.1, clients = 100, min_samples = 10, on_short = repair, seed 1"
-std::string described(const PartitionRequest& request, const Part& scheme) {
+std::string described(const PartitionRequest& request, const Part& scheme, bool drawn,
+                      std::int64_t balanced) {
   std::string text = scheme.name;
   for (const auto& [key, value] : scheme.options.entries()) {
     text += ", " + key + " = " + value.text();
   }
-  if (scheme.name == "file") return text;
-  return text + ", clients = " + std::to_string(request.clients) +
-         ", min_samples = " + std::to_string(request.min_samples) +
+  if (!drawn) return text;
+  text += ", clients = " + std::to_string(request.clients);
+  if (balanced > 0) text += ", balanced = " + std::to_string(balanced);
+  return text + ", min_samples = " + std::to_string(request.min_samples) +
          ", on_short = " + (request.refuse_short ? "refuse" : "repair") + ", seed " +
          std::to_string(request.seed);
-}
-
-void remove_from_clients(std::vector<IndexList>& clients, const IndexList& validation,
-                         std::int64_t samples) {
-  std::vector<bool> held_out(static_cast<std::size_t>(samples));
-  for (const std::int64_t index : validation) held_out[static_cast<std::size_t>(index)] = true;
-  for (auto& client : clients) {
-    std::erase_if(client, [&](std::int64_t i) { return held_out[static_cast<std::size_t>(i)]; });
-  }
-}
-
-// Settles D_val between `drawn` and what the partition brings, and says where it is from.
-void settle_validation(FederatedData& data, Partition& partition, const IndexList& drawn,
-                       const ValidationOptions& options, std::uint64_t seed) {
-  const auto& labels = data.dataset.training.labels;
-  auto& notes = data.notes;
-  const std::string of_training = " of the " + std::to_string(labels.size()) + " training samples";
-  if (options.source == "none") {
-    if (partition.validation && !partition.validation->empty()) {
-      notes.push_back("validation.source = \"none\": the " +
-                      std::to_string(partition.validation->size()) +
-                      " validation samples of the partition file stay unused");
-    }
-    if (options.size > 0) {
-      notes.push_back("validation.size = " + std::to_string(options.size) +
-                      " has no effect with validation.source = \"none\"");
-    }
-    return;
-  }
-  IndexList pool;
-  if (partition.validation) {
-    pool = std::move(*partition.validation);
-    if (pool.empty()) {
-      throw DataError(
-          "\"validation\" of the partition file is empty: set validation.source = "
-          "\"none\", or remove it from the file to have D_val held out");
-    }
-    notes.push_back("D_val: " + std::to_string(pool.size()) + of_training +
-                    ", as the partition file says");
-  } else {
-    pool = drawn;
-    if (pool.empty()) {
-      throw OptionError("validation.ratio = " + Value(options.ratio).text() + of_training +
-                        " is no sample at all: raise it, or set validation.source = \"none\"");
-    }
-    remove_from_clients(data.clients, pool, data.dataset.training.size());
-    notes.push_back("D_val: " + std::to_string(pool.size()) + of_training +
-                    " held out of the training set before the partition, stratified by class");
-  }
-  data.validation = limited(options, pool, labels, classes(data.dataset), seed);
-  if (data.validation.size() < pool.size()) {
-    notes.push_back("validation.size: " + std::to_string(data.validation.size()) +
-                    " of them are used, the others by nobody");
-  }
-  auto missing = missing_classes(data.validation, labels, data.dataset.classes);
-  if (!missing.empty()) notes.push_back(std::move(missing));
 }
 
 void count_classes(FederatedData& data) {
@@ -145,20 +108,27 @@ void note_empty_clients(FederatedData& data) {
 FederatedData load_federated_data(const DataOptions& data_options,
                                   const PartitionOptions& partition_options,
                                   const ValidationOptions& validation_options, std::uint64_t seed,
-                                  std::optional<std::int64_t> clients_given) {
+                                  std::optional<std::int64_t> clients_given,
+                                  const DataLoading& loading) {
+  refuse_wrong(wrong_settings(validation_options));
   const Part scheme = resolved_part(Partitioner::kind, partition_options.scheme);
   const auto partitioner = Registry<Partitioner>::instance().make(scheme);
   FederatedData data;
-  data.dataset = read_dataset(data_options);
+  data.notes = check_split(data_options, validation_options);
+  data.pooled = data_options.split == "pooled";
+  data.dataset = read_dataset(data_options, scheme, seed, loading);
+  data.notes.insert(data.notes.end(), data.dataset.notes.begin(), data.dataset.notes.end());
+  if (data.pooled) pool_test_set(data.dataset);
   const Samples& training = data.dataset.training;
   const auto hashes = image_hashes(training);
   data.identity = {data.dataset.name, training.size(), fingerprint(training, hashes)};
 
   IndexList drawn;
-  if (validation_options.source != "none") {
+  if (!data.pooled && validation_options.source == "holdout") {
     drawn = held_out(validation_options, training.labels, classes(data.dataset), seed);
   }
   const PartitionRequest request{.labels = training.labels,
+                                 .owners = training.owners,
                                  .classes = classes(data.dataset),
                                  .available = all_but(training.size(), drawn),
                                  .data = data.identity,
@@ -167,27 +137,31 @@ FederatedData load_federated_data(const DataOptions& data_options,
                                  .refuse_short = partition_options.on_short == "refuse",
                                  .overlap = partition_options.overlap,
                                  .seed = seed};
-  Partition partition = partitioner->draw(request);
+  Partition partition = draw_partition(*partitioner, request, partition_options.balanced);
   data.clients = std::move(partition.clients);
-  data.source = described(request, scheme);
-  data.notes = std::move(partition.notes);
+  data.client_names = std::move(partition.names);
+  data.source = described(request, scheme, partitioner->drawn(), partition_options.balanced);
+  if (data.pooled) data.source += ", training and test set pooled";
+  data.notes.insert(data.notes.end(), partition.notes.begin(), partition.notes.end());
   if (clients_given && *clients_given != std::ssize(data.clients)) {
     throw OptionError("partition.clients = " + std::to_string(*clients_given) + ", but " +
                       data.source + " has " + std::to_string(data.clients.size()) + " clients");
   }
+  settle_test(data, partition, data_options, validation_options, drawn, seed);
   settle_validation(data, partition, drawn, validation_options, seed);
-  check_disjoint(data.clients, data.validation, training.size(), partition_options.overlap,
-                 "partition (" + data.source + ")");
+  check_disjoint(data.clients, data.held_out, data.pooled ? data.test : IndexList{},
+                 training.size(), partition_options.overlap, "partition (" + data.source + ")");
   count_classes(data);
   note_empty_clients(data);
   auto shared = shared_images(data, hashes);
   if (!shared.empty()) data.notes.push_back(std::move(shared));
+  add_validation_noise(data, validation_options, seed);
   return data;
 }
 
 std::string partition_json(const FederatedData& data) {
-  return partition_file_text(data.clients, data.validation, data.counts, data.source,
-                             data.identity);
+  return partition_file_text(data.clients, data.held_out, data.counts, data.source, data.identity,
+                             data.pooled ? std::optional(data.test) : std::nullopt);
 }
 
 void write_partition_json(const FederatedData& data, const std::filesystem::path& path) {

@@ -38,12 +38,14 @@ std::size_t first_repeat(const IndexList& indexes) {
   return i;
 }
 
-// Who holds each sample: nobody (-2), D_val (-1) or a client.
-constexpr std::int64_t nobody = -2;
+// Who holds each sample: nobody (-3), the test set (-2), D_val (-1) or a client.
+constexpr std::int64_t nobody = -3;
+constexpr std::int64_t tester = -2;
 constexpr std::int64_t server = -1;
 
 std::string holder(std::int64_t client) {
-  return client == server ? "validation" : "client " + std::to_string(client);
+  if (client == server) return "validation";
+  return client == tester ? "test" : "client " + std::to_string(client);
 }
 
 class Holders {
@@ -58,7 +60,11 @@ class Holders {
       }
       std::int64_t& other = of_[static_cast<std::size_t>(list[i])];
       if (other == who) fail(who, i, list[i], "is already in this list");
-      if (other == server) fail(who, i, list[i], "is in validation: no client may train on it");
+      if (other == server || other == tester) {
+        fail(who, i, list[i],
+             "is in " + holder(other) +
+                 (who == tester ? ": nothing may be in both" : ": no client may train on it"));
+      }
       if (other != nobody && !overlap_) {
         fail(who, i, list[i],
              "already belongs to " + holder(other) + "; partition.overlap = true would allow that");
@@ -132,9 +138,11 @@ std::vector<IndexList> index_lists(const Json& lists, std::int64_t limit, const 
 }
 
 void check_disjoint(const std::vector<IndexList>& clients, const IndexList& validation,
-                    std::int64_t samples, bool overlap, const std::string& source) {
+                    const IndexList& test, std::int64_t samples, bool overlap,
+                    const std::string& source) {
   Holders holders(samples, overlap, source);
   holders.add(validation, server);
+  holders.add(test, tester);
   for (std::size_t k = 0; k < clients.size(); ++k) {
     holders.add(clients[k], static_cast<std::int64_t>(k));
   }

@@ -27,8 +27,10 @@ std::vector<IndexList> index_lists(const nlohmann::json& lists, std::int64_t lim
                                    const std::string& item);
 
 /// Lists of samples must lie in [0, samples) without repeats; clients must not share any
-/// (unless `overlap`), and none may be in `validation`. `source` begins the message.
+/// (unless `overlap`), and none may be in `validation` or `test`,
+/// which share none either. `source` begins the message.
 void check_disjoint(const std::vector<IndexList>& clients, const IndexList& validation,
-                    std::int64_t samples, bool overlap, const std::string& source);
+                    const IndexList& test, std::int64_t samples, bool overlap,
+                    const std::string& source);
 
 }  // namespace fedvg

@@ -22,16 +22,6 @@ std::string setting(const char* name, std::int64_t value) {
   return std::string(name) + " = " + std::to_string(value);
 }
 
-void refuse_impossible(const PartitionRequest& request) {
-  const auto available = static_cast<std::int64_t>(request.available.size());
-  if (request.min_samples == 0 || request.clients <= available / request.min_samples) return;
-  throw OptionError(setting("partition.min_samples", request.min_samples) + " and " +
-                    setting("partition.clients", request.clients) + " need " +
-                    std::to_string(request.clients) + " x " + std::to_string(request.min_samples) +
-                    " samples, but the clients have " + std::to_string(available) +
-                    " to share; lower one of them");
-}
-
 // Removes `count` samples of class `label` from the end of `from`.
 IndexList taken(IndexList& from, std::span<const std::int64_t> labels, std::int64_t label,
                 std::int64_t count) {
@@ -58,6 +48,16 @@ std::pair<std::int64_t, std::int64_t> commonest(const IndexList& list,
 }
 
 }  // namespace
+
+void refuse_impossible(const PartitionRequest& request) {
+  const auto available = static_cast<std::int64_t>(request.available.size());
+  if (request.min_samples == 0 || request.clients <= available / request.min_samples) return;
+  throw OptionError(setting("partition.min_samples", request.min_samples) + " and " +
+                    setting("partition.clients", request.clients) + " need " +
+                    std::to_string(request.clients) + " x " + std::to_string(request.min_samples) +
+                    " samples, but the clients have " + std::to_string(available) +
+                    " to share; lower one of them");
+}
 
 Repair repair(std::vector<IndexList>& clients, std::span<const std::int64_t> labels,
               std::int64_t classes, std::int64_t minimum) {

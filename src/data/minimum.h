@@ -19,6 +19,9 @@ namespace fedvg {
 Partition draw_with_minimum(const PartitionRequest& request, const std::string& scheme,
                             const std::function<std::vector<IndexList>()>& draw);
 
+/// The refusal of what cannot exist alone: clients * min_samples above what is available.
+void refuse_impossible(const PartitionRequest& request);
+
 struct Repair {
   std::int64_t moved = 0;      ///< samples
   std::int64_t receivers = 0;  ///< clients that were short

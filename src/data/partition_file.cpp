@@ -13,14 +13,14 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::array<std::string_view, 5> known_keys = {"clients", "validation", "counts", "source",
-                                                        "data"};
+constexpr std::array<std::string_view, 6> known_keys = {"clients", "validation", "test",
+                                                        "counts",  "source",     "data"};
 
 void check_keys(const Json& file, const std::string& path) {
   for (const auto& [key, value] : file.items()) {
     if (std::find(known_keys.begin(), known_keys.end(), key) != known_keys.end()) continue;
     throw DataError(path + ": unknown key \"" + key +
-                    "\"; a partition file has clients, validation, counts, source, data");
+                    "\"; a partition file has clients, validation, test, counts, source, data");
   }
   if (!file.contains("clients")) {
     throw DataError(path + " has no \"clients\", the list of the clients' lists of samples");
@@ -48,7 +48,8 @@ void check_identity(const Json& recorded, const std::string& path, const DataIde
   const bool same_name = recorded.contains("fingerprint") || other.name == data.name;
   if (same_name && other.samples == data.samples && other.fingerprint == data.fingerprint) return;
   throw DataError(path + " was written for other data: " + described(other) + "; this is " +
-                  described(data) + ". Give the data it was written for (data.take included), or " +
+                  described(data) +
+                  ". Give the data it was written for (data.take and data.split included), or " +
                   "remove \"data\" from the file");
 }
 
@@ -82,6 +83,9 @@ Partition read_partition_file(const std::string& path, const DataIdentity& data,
       partition.validation =
           index_list(file["validation"], data.samples, path + ": validation", "sample");
     }
+    if (file.contains("test")) {
+      partition.test = index_list(file["test"], data.samples, path + ": test", "sample");
+    }
   } else if (!file.is_array()) {
     throw DataError(path +
                     " must be a list of clients' lists or an object with \"clients\", but is " +
@@ -90,14 +94,15 @@ Partition read_partition_file(const std::string& path, const DataIdentity& data,
   const Json& clients = file.is_object() ? file["clients"] : file;
   partition.clients = index_lists(clients, data.samples, path, "client", "sample");
   if (partition.clients.empty()) throw DataError(path + " has no clients");
-  check_disjoint(partition.clients, partition.validation.value_or(IndexList{}), data.samples,
-                 overlap, path);
+  check_disjoint(partition.clients, partition.validation.value_or(IndexList{}),
+                 partition.test.value_or(IndexList{}), data.samples, overlap, path);
   return partition;
 }
 
 std::string partition_file_text(const std::vector<IndexList>& clients, const IndexList& validation,
                                 const std::vector<std::vector<std::int64_t>>& counts,
-                                const std::string& source, const DataIdentity& data) {
+                                const std::string& source, const DataIdentity& data,
+                                const std::optional<IndexList>& test) {
   const auto quoted = [](const std::string& text) {
     return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
   };
@@ -108,6 +113,10 @@ std::string partition_file_text(const std::vector<IndexList>& clients, const Ind
   append_lists(text, clients);
   text += ",\n\"validation\": ";
   append_list(text, validation);
+  if (test) {
+    text += ",\n\"test\": ";
+    append_list(text, *test);
+  }
   text += ",\n\"counts\": ";
   append_lists(text, counts);
   return text + "}\n";

@@ -9,7 +9,9 @@
 namespace fedvg {
 
 /// Images that are the same pixel by pixel in two parts though no sample is: one line with
-/// the numbers for training (all clients), D_val and test, or empty when there are none.
+/// the numbers for training (all clients), D_val (validation_samples(), before noise) and test
+/// (test_samples()), or empty when there are none. A sample that several clients share counts
+/// for each.
 /// `training_hashes` are image_hashes(data.dataset.training).
 std::string shared_images(const FederatedData& data,
                           std::span<const std::uint64_t> training_hashes);

@@ -1,10 +1,12 @@
 #include "data/validation.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <numeric>
 #include <vector>
 
+#include "data/noise.h"
 #include "data/stratify.h"
 #include "fedvg/error.h"
 #include "fedvg/random.h"
@@ -32,10 +34,59 @@ IndexList limited(const ValidationOptions& options, const IndexList& pool,
   return stratified_subset(pool, labels, classes, options.size, random);
 }
 
+IndexList imbalanced(const ValidationOptions& options, const IndexList& pool,
+                     std::span<const std::int64_t> labels, std::int64_t classes,
+                     std::uint64_t seed) {
+  if (options.imbalance == 0) return pool;
+  double sum = 0;
+  for (std::int64_t i = 0; i < classes; ++i) sum = 1 + options.imbalance * sum;
+  const double half = static_cast<double>(pool.size()) / 2;
+  auto lists = by_class(pool, labels, classes);
+  std::vector<bool> chosen(labels.size());
+  Random random(seed, "validation-imbalance");
+  double power = 1;
+  for (auto& list : lists) {
+    // A share that is whole but for rounding counts as whole.
+    const auto wanted = static_cast<std::size_t>(std::floor(power * half / sum + 1e-9));
+    random.shuffle(std::span(list));
+    list.resize(std::min(wanted, list.size()));
+    for (const std::int64_t index : list) chosen[static_cast<std::size_t>(index)] = true;
+    power *= options.imbalance;
+  }
+  IndexList left = pool;
+  std::erase_if(left, [&](std::int64_t index) { return !chosen[static_cast<std::size_t>(index)]; });
+  return left;
+}
+
+Samples noisy_copy(const ValidationOptions& options, const Samples& samples,
+                   const IndexList& chosen, std::uint64_t seed) {
+  Samples copy{.channels = samples.channels,
+               .height = samples.height,
+               .width = samples.width,
+               .pixels = {},
+               .labels = {},
+               .owners = {},
+               .is_features = samples.is_features};
+  const auto bytes = static_cast<std::size_t>(samples.image_bytes());
+  copy.pixels.reserve(chosen.size() * bytes);
+  for (const std::int64_t index : chosen) {
+    const auto image = samples.image(index);
+    copy.pixels.insert(copy.pixels.end(), image.begin(), image.end());
+    copy.labels.push_back(samples.labels[static_cast<std::size_t>(index)]);
+    const auto numbers = std::span(copy.pixels).last(bytes);
+    Random random(seed, "validation-noise", 0, index);
+    samples.is_features ? add_noise_to_features(numbers, options.noise, random)
+                        : add_noise(numbers, options.noise, random);
+  }
+  return copy;
+}
+
 std::string missing_classes(const IndexList& validation, std::span<const std::int64_t> labels,
+                            std::span<const std::int64_t> training_labels,
                             const std::vector<std::string>& class_names) {
   std::vector<bool> in_training(class_names.size()), in_validation(class_names.size());
-  for (const std::int64_t label : labels) in_training[static_cast<std::size_t>(label)] = true;
+  for (const std::int64_t label : training_labels)
+    in_training[static_cast<std::size_t>(label)] = true;
   for (const std::int64_t index : validation) {
     in_validation[static_cast<std::size_t>(labels[static_cast<std::size_t>(index)])] = true;
   }

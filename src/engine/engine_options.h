@@ -15,6 +15,7 @@ struct TrainOptions {
   std::int64_t batch_size = 32;
   bool shuffle = true;
   double clip = 0;
+  std::string class_weights = "none";
   Part optimizer{"sgd", {}};
   std::string optimizer_state = "reset";
   Part schedule{"constant", {}};
@@ -30,6 +31,9 @@ struct TrainOptions {
     visit("shuffle", &TrainOptions::shuffle, "draw a new order of the samples each epoch");
     visit("clip", &TrainOptions::clip, at_least(0),
           "largest l2 norm of a local gradient, after the correction; 0: not clipped");
+    visit("class_weights", &TrainOptions::class_weights, OneOf{{"none", "balanced"}},
+          "balanced: in local training's loss a class weighs n / (classes x its samples) over the "
+          "labels of all clients; scoring on D_val and evaluation stay without weights");
     visit("optimizer", &TrainOptions::optimizer, PartOf{"local-optimizer"},
           "optimizer of local training");
     visit("optimizer_state", &TrainOptions::optimizer_state, OneOf{{"reset", "keep"}},

@@ -2,12 +2,18 @@
 
 #include <ATen/Context.h>
 #include <ATen/detail/CUDAHooksInterface.h>
+#include <ATen/ops/tensor.h>
 #include <torch/version.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 
+#include "data/normalization.h"
+#include "engine/class_weights.h"
+#include "engine/model_file.h"
+#include "engine/model_input.h"
 #include "engine/named_arrays.h"
 #include "engine/round_driver.h"
 #include "fedvg/error.h"
@@ -55,6 +61,110 @@ void check_labels(const Samples& samples, std::int64_t classes, const char* part
   }
 }
 
+std::vector<std::int64_t> samples_by_class(const Samples& samples, const IndexList& ids,
+                                           std::size_t classes) {
+  std::vector<std::int64_t> counts(classes, 0);
+  for (const auto id : ids) {
+    ++counts[static_cast<std::size_t>(samples.labels[static_cast<std::size_t>(id)])];
+  }
+  return counts;
+}
+
+/// Of all clients; a sample that several hold counts for each. Absent: all classes alike.
+std::optional<at::Tensor> class_weights(const TrainOptions& train, const FederatedData& data,
+                                        const ImageFormat& format) {
+  if (train.class_weights != "balanced") return std::nullopt;
+  std::vector<std::int64_t> samples(data.dataset.classes.size(), 0);
+  for (const auto& client : data.clients) {
+    const auto own = samples_by_class(data.dataset.training, client, samples.size());
+    for (std::size_t c = 0; c < samples.size(); ++c) samples[c] += own[c];
+  }
+  return at::tensor(balanced_class_weights(samples), at::kDouble).to(format.device, format.dtype);
+}
+
+/// All of dataset.training but the test samples that lie in it.
+IndexList training_part(const FederatedData& data) {
+  IndexList all(static_cast<std::size_t>(data.dataset.training.size())), part;
+  std::iota(all.begin(), all.end(), 0);
+  if (!data.pooled) return all;
+  IndexList test = data.test;
+  std::sort(test.begin(), test.end());
+  std::set_difference(all.begin(), all.end(), test.begin(), test.end(), std::back_inserter(part));
+  return part;
+}
+
+/// For people; empty: there are none.
+std::string constant_features_note(const ChannelStatistics& statistics) {
+  constexpr std::size_t kNamed = 10;
+  const auto& constant = statistics.constant;
+  if (constant.empty()) return "";
+  std::string text, sep;
+  for (std::size_t i = 0; i < constant.size() && i < kNamed; ++i) {
+    text += sep + std::to_string(constant[i]);
+    sep = ", ";
+  }
+  if (constant.size() > kNamed)
+    text += " and " + std::to_string(constant.size() - kNamed) + " more";
+  return std::to_string(constant.size()) + " of " + std::to_string(statistics.mean.size()) +
+         " features have one value in the whole training set (" + text +
+         ", counted from 0): they are centred, not scaled";
+}
+
+/// Each once, rising.
+IndexList samples_of_all(const std::vector<IndexList>& clients) {
+  IndexList all;
+  for (const auto& client : clients) all.insert(all.end(), client.begin(), client.end());
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
+}
+
+/// What the means over classes leave out, for people; empty: nothing.
+std::string absent_classes_note(const std::string& set, const std::vector<std::int64_t>& counts,
+                                const std::vector<std::string>& names) {
+  constexpr std::ptrdiff_t kNamed = 10;
+  const auto absent = std::count(counts.begin(), counts.end(), 0);
+  if (absent == 0) return "";
+  std::string text, sep;
+  std::ptrdiff_t named = 0;
+  for (std::size_t c = 0; c < counts.size() && named < kNamed; ++c) {
+    if (counts[c] > 0) continue;
+    text += sep + names[c];
+    sep = ", ";
+    ++named;
+  }
+  if (absent > kNamed) text += " and " + std::to_string(absent - kNamed) + " more";
+  return set + " has no sample of " + std::to_string(absent) + " of " +
+         std::to_string(counts.size()) + " classes (" + text +
+         "): balanced accuracy, macro F1 and macro AUROC are means over the others";
+}
+
+/// A network from a builder, asked for what the method looks at.
+std::unique_ptr<Model> prepared(std::unique_ptr<Model> model, const Correction& correction,
+                                const FederationSetup& setup) {
+  if (correction.needs_features() && !model->give_features()) {
+    throw OptionError("method.correction " + setup.method.correction.name +
+                      " compares features, and model " + setup.model.name +
+                      " gives none; export a method features(images) beside forward(), or take "
+                      "another method");
+  }
+  return model;
+}
+
+/// A network that draws from libtorch's one generator goes with one worker.
+void check_draws(const Model& model, const FederationSetup& setup, FederationInfo& info) {
+  if (!model.draws_from_torch() || info.workers == 1) return;
+  const std::string why =
+      "model " + setup.model.name +
+      " draws from libtorch's one random generator (dropout), so that results of several workers "
+      "would depend on which of them comes first";
+  if (setup.engine.workers > 1) {
+    throw OptionError("engine.workers: " + why + "; set engine.workers = 1");
+  }
+  info.workers = 1;
+  info.notes.push_back("workers: 1, as " + why);
+}
+
 constexpr std::int64_t kMegabyte = 1 << 20;
 
 /// A combiner that takes no weights goes with rules that give none.
@@ -99,13 +209,19 @@ void check_memory(const FederationSetup& setup, const RoundDriver& driver,
 
 struct Federation::Impl {
   FederationInfo info;
-  std::unique_ptr<ByteStore> training, test;
+  std::unique_ptr<SampleStore> training, own_test, own_validation;
+  const SampleStore* test = nullptr;        ///< own_test, or training when pooled
+  const SampleStore* validation = nullptr;  ///< own_validation, or training
   std::vector<std::int64_t> test_ids, validation_ids;
+  std::vector<std::int64_t> training_ids;  ///< of all clients, each once
   Line line = Line::federated;
   std::unique_ptr<RoundDriver> driver;
 
   Evaluation evaluate(const SampleStore& store, std::span<const std::int64_t> ids,
                       const std::atomic<bool>& stop);
+  /// Replaces the global model, but for a `head` of other classes, which is returned.
+  std::vector<TensorMisfit> load(const std::vector<NamedArray>& arrays, const std::string& head);
+  void load_initial(const std::string& path, const std::string& head);
 };
 
 Federation::Federation(const FederatedData& data, FederationSetup setup)
@@ -114,6 +230,7 @@ Federation::Federation(const FederatedData& data, FederationSetup setup)
   const auto classes = static_cast<std::int64_t>(dataset.classes.size());
   check_labels(dataset.training, classes, "training");
   check_labels(dataset.test, classes, "test");
+  if (data.validation_set) check_labels(*data.validation_set, classes, "validation");
 
   DriverSetup driver;
   driver.correction = Registry<Correction>::instance().make(setup.method.correction);
@@ -136,22 +253,35 @@ Federation::Federation(const FederatedData& data, FederationSetup setup)
 
   driver.format.dtype = setup.engine.precision == "float64" ? at::kDouble : at::kFloat;
   driver.format.device = device_named(setup.device);
-  const ModelInput input{dataset.training.channels, dataset.training.height, dataset.training.width,
-                         classes};
+  const ModelInput input = model_input(dataset.training, classes);
   const std::shared_ptr<const ModelBuilder> builder =
       Registry<ModelBuilder>::instance().make(setup.model);
-  driver.build_model = [builder, input] { return builder->build(input); };
+  driver.build_model = [builder, input, features = driver.correction->needs_features()] {
+    auto made = builder->build(input);
+    if (features) made->give_features();
+    return made;
+  };
   driver.build_optimizer = [part = setup.train.optimizer] {
     return Registry<LocalOptimizer>::instance().make(part);
   };
-  driver.format.channels_last = driver.build_model()->channels_last();
+  auto model = prepared(model_for(*builder, dataset.training, classes, setup.model.name),
+                        *driver.correction, setup);
+  driver.format.channels_last = model->channels_last();
+  driver.format.channels = batch_channels(*model, dataset.training, setup.model.name);
+  check_augmentation(setup.augmentation, dataset.training);
 
   const ChannelStatistics statistics =
-      setup.normalize_by_training_data ? channel_statistics(dataset.training) : ChannelStatistics{};
-  impl_->training = std::make_unique<ByteStore>(dataset.training, driver.format, statistics);
-  impl_->test = std::make_unique<ByteStore>(dataset.test, driver.format, statistics);
-  impl_->test_ids.resize(dataset.test.labels.size());
-  std::iota(impl_->test_ids.begin(), impl_->test_ids.end(), 0);
+      Registry<Normalization>::instance()
+          .make(setup.normalize)
+          ->statistics(dataset.training, training_part(data), driver.format.channels);
+  impl_->training = make_store(dataset.training, driver.format, statistics);
+  if (!data.pooled) impl_->own_test = make_store(dataset.test, driver.format, statistics);
+  impl_->test = data.pooled ? impl_->training.get() : impl_->own_test.get();
+  impl_->test_ids = data.test;
+  if (data.validation_set) {
+    impl_->own_validation = make_store(*data.validation_set, driver.format, statistics);
+  }
+  impl_->validation = data.validation_set ? impl_->own_validation.get() : impl_->training.get();
   impl_->validation_ids = data.validation;
   impl_->line = setup.method.line;
   for (const auto& samples : data.clients) {
@@ -161,9 +291,12 @@ Federation::Federation(const FederatedData& data, FederationSetup setup)
     auto& own = driver.clients.back().samples;
     own.insert(own.end(), samples.begin(), samples.end());
   }
+  impl_->training_ids = samples_of_all(data.clients);
+  if (impl_->line != Line::centralized) driver.corrupted = data.corrupted;
+  driver.corrupted_update_factor = setup.corrupted_update_factor;
   if (impl_->line == Line::centralized) setup.largest_cohort = 1;
   if (!data.validation.empty()) {
-    driver.validation = {impl_->training.get(),
+    driver.validation = {impl_->validation,
                          cut(data.validation, setup.scoring.batch_size, /*join_last=*/true),
                          setup.scoring.mode == "eval" ? Mode::eval : Mode::batch_statistics};
   }
@@ -176,7 +309,9 @@ Federation::Federation(const FederatedData& data, FederationSetup setup)
                   .buffers = setup.train.buffers == "global"  ? BufferRule::global
                              : setup.train.buffers == "local" ? BufferRule::local
                                                               : BufferRule::reset,
-                  .seed = setup.seed};
+                  .seed = setup.seed,
+                  .augmentation = setup.augmentation,
+                  .class_weights = class_weights(setup.train, data, driver.format)};
   const std::shared_ptr<const Schedule> schedule =
       Registry<Schedule>::instance().make(setup.train.schedule);
   driver.learning_rate_factor = [schedule, rounds = setup.train.rounds](std::int64_t round) {
@@ -188,6 +323,13 @@ Federation::Federation(const FederatedData& data, FederationSetup setup)
   driver.before_training = setup.before_training;
 
   FederationInfo& info = impl_->info;
+  if (driver.format.channels != dataset.training.channels) {
+    info.notes.push_back("images: the one channel is repeated to the " +
+                         std::to_string(driver.format.channels) + " that model " +
+                         setup.model.name + " takes");
+  }
+  auto constant = constant_features_note(statistics);
+  if (!constant.empty()) info.notes.push_back(std::move(constant));
   if (impl_->line == Line::centralized) {
     info.notes.push_back(
         "centralized: the samples of all clients are trained on as one, in "
@@ -197,6 +339,14 @@ Federation::Federation(const FederatedData& data, FederationSetup setup)
         "local: clients share nothing; accuracies and losses are means over "
         "clients' own models, model.safetensors is the initial one");
   }
+  const auto note_absent = [&](const std::string& set, const Samples& samples,
+                               const IndexList& ids) {
+    auto note = absent_classes_note(set, samples_by_class(samples, ids, dataset.classes.size()),
+                                    dataset.classes);
+    if (!ids.empty() && !note.empty()) info.notes.push_back(std::move(note));
+  };
+  note_absent("the test set", data.test_samples(), data.test);
+  note_absent("D_val", data.validation_samples(), data.validation);
   const auto cores = static_cast<std::int64_t>(allowed_cores().size());
   info.workers = setup.engine.workers > 0 ? setup.engine.workers : cores;
   if (setup.largest_cohort > 0 && info.workers > setup.largest_cohort) {
@@ -207,6 +357,9 @@ Federation::Federation(const FederatedData& data, FederationSetup setup)
     }
     info.workers = setup.largest_cohort;
   }
+  check_draws(*model, setup, info);
+  const std::string head = model->head();
+  model.reset();
   if (info.workers > cores) {
     info.notes.push_back("workers: " + std::to_string(info.workers) + " share " +
                          std::to_string(cores) + (cores == 1 ? " core" : " cores"));
@@ -232,6 +385,7 @@ Federation::Federation(const FederatedData& data, FederationSetup setup)
   for (const auto& slot : layout.slots()) {
     info.tensors.push_back({slot.name, slot.block, slot.shape});
   }
+  if (!setup.initial_model.empty()) impl_->load_initial(setup.initial_model, head);
 }
 
 Federation::~Federation() = default;
@@ -258,7 +412,23 @@ Evaluation Federation::evaluate_test(const std::atomic<bool>& stop) {
 
 std::optional<Evaluation> Federation::evaluate_validation(const std::atomic<bool>& stop) {
   if (impl_->validation_ids.empty()) return std::nullopt;
-  return impl_->evaluate(*impl_->training, impl_->validation_ids, stop);
+  return impl_->evaluate(*impl_->validation, impl_->validation_ids, stop);
+}
+
+std::optional<Evaluation> Federation::evaluate(DataPart part, Predictions& predictions,
+                                               const std::atomic<bool>& stop) {
+  const auto& ids = part_samples(part);
+  if (ids.empty()) return std::nullopt;
+  const SampleStore& store = part == DataPart::test         ? *impl_->test
+                             : part == DataPart::validation ? *impl_->validation
+                                                            : *impl_->training;
+  return impl_->driver->evaluate(store, ids, stop, &predictions);
+}
+
+const std::vector<std::int64_t>& Federation::part_samples(DataPart part) const {
+  return part == DataPart::test         ? impl_->test_ids
+         : part == DataPart::validation ? impl_->validation_ids
+                                        : impl_->training_ids;
 }
 
 std::vector<NamedArray> Federation::model() const {
@@ -273,5 +443,39 @@ std::vector<NamedArray> Federation::model() const {
   }
   return arrays;
 }
+
+std::vector<TensorMisfit> Federation::Impl::load(const std::vector<NamedArray>& arrays,
+                                                 const std::string& head) {
+  const Layout& layout = driver->layout();
+  const at::Tensor w = driver->global().clone();
+  std::vector<NamedTensor> targets;
+  for (std::size_t i = 0; i < layout.tensors(); ++i) {
+    targets.push_back({layout.slots()[i].name, layout.slots()[i].block, layout.view(w, i)});
+  }
+  Tensors buffers;
+  const auto& names = driver->buffer_names();
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    buffers.push_back(driver->buffers()[i].clone());
+    targets.push_back({names[i].name, names[i].block, buffers.back()});
+  }
+  const auto replaced = load_but_other_head(arrays, targets, head);
+  driver->set_global(w, buffers);
+  return replaced;
+}
+
+void Federation::Impl::load_initial(const std::string& path, const std::string& head) {
+  const TensorFile file = read_safetensors(path);
+  std::vector<TensorMisfit> replaced;
+  try {
+    replaced = load(file.tensors, head);
+  } catch (const DataError& error) {
+    throw DataError("model.init: " + path + ": " + error.what());
+  }
+  if (replaced.empty()) return;
+  info.notes.push_back("model.init: the file's classifier is of other classes, " + head +
+                       " starts as drawn (" + text_of({replaced[0]}) + ")");
+}
+
+void Federation::load_model(const std::vector<NamedArray>& arrays) { impl_->load(arrays, ""); }
 
 }  // namespace fedvg

@@ -9,8 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "data/augmentation.h"
 #include "data/federated_data.h"
 #include "engine/engine_options.h"
+#include "engine/metrics.h"
 #include "fedvg/method.h"
 #include "fedvg/options.h"
 #include "models/safetensors.h"
@@ -23,23 +25,27 @@ namespace fedvg {
 struct FederationSetup {
   std::uint64_t seed = 1;
   Part model;  ///< of kind "model"
+  /// safetensors file that the initial model is, instead of being drawn; a classifier of
+  /// another number of classes stays as drawn. Empty: none.
+  std::string initial_model;
   Method method;
   TrainOptions train;
   ScoringOptions scoring;
   EngineOptions engine;
-  std::string device = "cpu";               ///< "cpu" or "cuda:N"
-  bool normalize_by_training_data = false;  ///< else bytes / 255
-  std::int64_t largest_cohort = 0;          ///< more workers than this are not started; 0: unknown
+  std::string device = "cpu";   ///< "cpu" or "cuda:N"
+  Part normalize{"none", {}};   ///< of kind "normalization"
+  Augmentation augmentation{};  ///< in local training
+  /// Times this goes the update of each client that FederatedData::corrupted names, as if it
+  /// were what the client had learned: it is scored, checked and summed so.
+  double corrupted_update_factor = 1;
+  std::int64_t largest_cohort = 0;  ///< more workers than this are not started; 0: unknown
   std::string state_folder;  ///< for clients' states beyond engine.state_memory; "": temporary
   /// Called by a worker before it trains `client`: tests delay or fail it.
   std::function<void(std::int64_t client)> before_training;
 };
 
-/// Cross-entropy and share of right answers of one model on one set.
-struct Evaluation {
-  double accuracy = 0;  ///< fraction
-  double loss = 0;      ///< mean over samples
-};
+/// Which samples of FederatedData a model is evaluated on; training: all clients'.
+enum class DataPart { training, validation, test };
 
 /// What became of one participant of a round.
 struct ClientRecord {
@@ -54,6 +60,7 @@ struct ClientRecord {
   std::string status;           ///< "ok", "no-steps", "not-finite", "dead"
   double seconds_train = 0;
   double seconds_score = 0;
+  std::optional<bool> corrupted;       ///< absent: FederatedData::corrupted is empty
   std::vector<double> tensor_norms;    ///< [T] where the rule measured them, else empty
   std::vector<double> tensor_weights;  ///< [T] share of this client in each tensor
 };
@@ -126,8 +133,18 @@ class Federation {
   /// Absent without D_val.
   std::optional<Evaluation> evaluate_validation(const std::atomic<bool>& stop = kNeverStop);
 
+  /// Of the global model under every method, with what it says about each sample, in the
+  /// order of part_samples(). Absent for a part without samples.
+  std::optional<Evaluation> evaluate(DataPart part, Predictions& predictions,
+                                     const std::atomic<bool>& stop = kNeverStop);
+  /// Positions in the data set's part (FederatedData); of the training part each once, rising.
+  const std::vector<std::int64_t>& part_samples(DataPart part) const;
+
   /// The global model: parameters, then buffers, in model order.
   std::vector<NamedArray> model() const;
+  /// Replaces the global model. Throws DataError naming every tensor that does not fit;
+  /// the model is then as it was (engine/model_file.h).
+  void load_model(const std::vector<NamedArray>& arrays);
 
  private:
   static inline const std::atomic<bool> kNeverStop = false;

@@ -51,9 +51,15 @@ std::int64_t bytes_of(const TensorMap& tensors) {
   return bytes;
 }
 
-Evaluation evaluation_of(const Worker::Tally& tally) {
+Evaluation evaluation_of(const Worker::Tally& tally, const Predictions& predictions,
+                         const std::vector<std::optional<double>>& aurocs) {
   const auto samples = static_cast<double>(tally.samples);
-  return {static_cast<double>(tally.right) / samples, tally.loss_sum / samples};
+  Evaluation evaluation{static_cast<double>(tally.right) / samples, tally.loss_sum / samples};
+  evaluation.confusion = confusion_of(predictions);
+  evaluation.balanced_accuracy = balanced_accuracy(evaluation.confusion);
+  evaluation.macro_f1 = macro_f1(evaluation.confusion);
+  evaluation.macro_auroc = mean_of_present(aurocs);
+  return evaluation;
 }
 
 }  // namespace
@@ -126,10 +132,12 @@ void RoundDriver::train_client(Worker& worker, const RoundStart& start, const Ro
     record.status = "no-steps";
     return;
   }
-  if (!std::isfinite(update.loss_last) || !all_finite(update)) {
-    record.status = "not-finite";
-    return;
+  record.status = "not-finite";
+  if (!std::isfinite(update.loss_last)) return;
+  if (record.corrupted.value_or(false) && setup_.corrupted_update_factor != 1) {
+    worker.exaggerate(update, start.global, setup_.corrupted_update_factor);
   }
+  if (!all_finite(update)) return;
   const Stopwatch scoring;
   finished.assessment = setup_.weighting->assess(round, update, worker);
   record.seconds_score = scoring.seconds();
@@ -171,6 +179,9 @@ RoundRecord RoundDriver::run_round(std::int64_t index, const std::vector<std::in
                      std::to_string(client));
     }
     record.clients.push_back({.client = client});
+    if (!setup_.corrupted.empty()) {
+      record.clients.back().corrupted = setup_.corrupted[static_cast<std::size_t>(client)];
+    }
   }
   // Longest first, so that the round does not end in one long client; ties by id.
   std::vector<std::size_t> order(cohort.size());
@@ -315,18 +326,19 @@ void RoundDriver::summarize(const Accepted& accepted, const RoundStart& start,
 }
 
 Evaluation RoundDriver::evaluate(const SampleStore& store, std::span<const std::int64_t> ids,
-                                 const std::atomic<bool>& stop) {
+                                 const std::atomic<bool>& stop, Predictions* predictions) {
   constexpr std::size_t kChunk = 500;
   const std::size_t chunks = (ids.size() + kChunk - 1) / kChunk;
   std::vector<Worker::Tally> tallies(chunks);
+  std::vector<Predictions> parts(chunks);
   std::vector<char> loaded(pool_.size(), 0);
   pool_.run(chunks, [&](std::size_t worker, std::size_t chunk) {
     if (stop) throw Interrupted("stopped in an evaluation");
     if (!loaded[worker]) workers_[worker]->load(global_, buffers_);
     loaded[worker] = 1;
     const std::size_t begin = chunk * kChunk;
-    tallies[chunk] =
-        workers_[worker]->evaluate(store, ids.subspan(begin, std::min(kChunk, ids.size() - begin)));
+    tallies[chunk] = workers_[worker]->evaluate(
+        store, ids.subspan(begin, std::min(kChunk, ids.size() - begin)), &parts[chunk]);
   });
   Worker::Tally sum;
   for (const auto& tally : tallies) {
@@ -334,7 +346,18 @@ Evaluation RoundDriver::evaluate(const SampleStore& store, std::span<const std::
     sum.right += tally.right;
     sum.samples += tally.samples;
   }
-  return evaluation_of(sum);
+  Predictions all;
+  for (auto& part : parts) {
+    all.append(part);
+    part = {};  // held once
+  }
+  std::vector<std::optional<double>> aurocs(static_cast<std::size_t>(all.classes));
+  pool_.run(aurocs.size(), [&](std::size_t, std::size_t c) {
+    aurocs[c] = auroc(all, static_cast<std::int64_t>(c));
+  });
+  const Evaluation evaluation = evaluation_of(sum, all, aurocs);
+  if (predictions) *predictions = std::move(all);
+  return evaluation;
 }
 
 Evaluation RoundDriver::evaluate_own_models(const SampleStore& store,
@@ -365,18 +388,18 @@ Evaluation RoundDriver::evaluate_own_models(const SampleStore& store,
     const auto w = state.correction.find("w");
     workers_[worker]->load(w == state.correction.end() ? global_ : w->second,
                            state.buffers.empty() ? buffers_ : state.buffers);
-    figures[i] = evaluation_of(workers_[worker]->evaluate(store, ids));
+    Predictions predictions;
+    const Worker::Tally tally = workers_[worker]->evaluate(store, ids, &predictions);
+    std::vector<std::optional<double>> aurocs;
+    for (std::int64_t c = 0; c < predictions.classes; ++c) aurocs.push_back(auroc(predictions, c));
+    figures[i] = evaluation_of(tally, predictions, aurocs);
   });
   for (std::size_t i = 0; i < stale.size(); ++i) {
     own_figures_[{&store, stale[i]}] = {states_->version(stale[i]), figures[i]};
   }
-  Evaluation mean;
-  for (const auto client : members) {
-    const Evaluation& own = own_figures_.at({&store, client}).figures;
-    mean.accuracy += own.accuracy / static_cast<double>(members.size());
-    mean.loss += own.loss / static_cast<double>(members.size());
-  }
-  return mean;
+  std::vector<const Evaluation*> own;
+  for (const auto client : members) own.push_back(&own_figures_.at({&store, client}).figures);
+  return mean_of(own);
 }
 
 }  // namespace fedvg

@@ -27,7 +27,9 @@ struct DriverSetup {
   std::unique_ptr<ServerOptimizer> server;
   std::unique_ptr<Combiner> combiner;
   std::function<double(std::int64_t round)> learning_rate_factor;  ///< empty: 1
-  std::vector<LocalData> clients;  ///< by client index; N = clients.size()
+  std::vector<LocalData> clients;      ///< by client index; N = clients.size()
+  std::vector<bool> corrupted;         ///< by client index; empty: nobody is
+  double corrupted_update_factor = 1;  ///< Worker::exaggerate, for those
   Worker::Validation validation;
   LocalRules rules;
   std::size_t workers = 1, window = 4;
@@ -48,10 +50,11 @@ class RoundDriver {
                         const std::atomic<bool>& stop,
                         const std::function<void(Federation::Progress)>& progress = {});
 
-  /// Loss and accuracy of the global model, spread over the workers; the sums are in the
-  /// order of the samples. Throws Interrupted once `stop` is true.
+  /// Of the global model, spread over the workers; the sums are in the order of the samples,
+  /// of which there is at least one. `predictions`, where wanted, receives what it says about
+  /// each. Throws Interrupted once `stop` is true.
   Evaluation evaluate(const SampleStore& store, std::span<const std::int64_t> ids,
-                      const std::atomic<bool>& stop);
+                      const std::atomic<bool>& stop, Predictions* predictions = nullptr);
 
   /// The mean over non-empty clients of their own models' figures: the state "w" of the
   /// correction `alone`, or the global model for a client that has none yet.

@@ -3,9 +3,11 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
+#include "data/augmentation.h"
 #include "data/channel_statistics.h"
 #include "fedvg/dataset.h"
 #include "fedvg/update.h"
@@ -24,20 +26,44 @@ class SampleStore {
   virtual std::int64_t size() const = 0;
   /// The batch aliases `buffer` until the next call with it.
   virtual Batch assemble(std::span<const std::int64_t> ids, BatchBuffer& buffer) const = 0;
+  /// The same, each image seen through its view. Throws RunError where there are no images.
+  virtual Batch assemble_seen(std::span<const std::int64_t> ids, std::span<const ImageView> views,
+                              BatchBuffer& buffer) const;
 };
 
-/// How images are laid out and typed for a model.
+/// How samples are laid out and typed for a model.
 struct ImageFormat {
   at::ScalarType dtype = at::kFloat;
   at::Device device = at::kCPU;
   bool channels_last = false;
+  std::int64_t channels = 0;  ///< more than 1 for gray images: repeated; 0: those of the data
 };
 
-/// Bytes that become numbers batch by batch: byte / 255, then standardised by channel
-/// unless `statistics` is empty. `samples` must outlive the store.
+/// Images, [B, C, H, W]: bytes that become numbers batch by batch, byte / 255, then
+/// standardised by channel of the batch unless `statistics` is empty. A gray image's channel
+/// is repeated where the format has more. `samples` must outlive the store.
 class ByteStore final : public SampleStore {
  public:
   ByteStore(const Samples& samples, ImageFormat format, const ChannelStatistics& statistics);
+  std::int64_t size() const override;
+  Batch assemble(std::span<const std::int64_t> ids, BatchBuffer& buffer) const override;
+  Batch assemble_seen(std::span<const std::int64_t> ids, std::span<const ImageView> views,
+                      BatchBuffer& buffer) const override;
+
+ private:
+  template <class Number>
+  void fill(std::span<const std::int64_t> ids, std::span<const ImageView> views, Number* out) const;
+
+  const Samples& samples_;
+  ImageFormat format_;           ///< channels: of a batch
+  std::vector<double> numbers_;  ///< [channels, 256]: what each byte becomes
+};
+
+/// Rows of features, [B, F], as they are or standardised by feature unless `statistics` is
+/// empty. `samples` must outlive the store.
+class FeatureStore final : public SampleStore {
+ public:
+  FeatureStore(const Samples& samples, const ImageFormat& format, ChannelStatistics statistics);
   std::int64_t size() const override;
   Batch assemble(std::span<const std::int64_t> ids, BatchBuffer& buffer) const override;
 
@@ -47,8 +73,12 @@ class ByteStore final : public SampleStore {
 
   const Samples& samples_;
   ImageFormat format_;
-  std::vector<double> numbers_;  ///< [channels, 256]: what each byte becomes
+  ChannelStatistics statistics_;
 };
+
+/// The store that fits the samples.
+std::unique_ptr<SampleStore> make_store(const Samples& samples, const ImageFormat& format,
+                                        const ChannelStatistics& statistics);
 
 /// Samples that are tensors already: x [N, ...], y [N].
 class TensorStore final : public SampleStore {

@@ -1,8 +1,10 @@
 #include "engine/worker.h"
 
+#include <ATen/Context.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/argmax.h>
 #include <ATen/ops/cross_entropy_loss.h>
+#include <ATen/ops/softmax.h>
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
@@ -19,6 +21,20 @@ constexpr std::int64_t kEvaluationBatch = 250;
 
 at::Tensor cross_entropy_sum(const at::Tensor& logits, const at::Tensor& labels) {
   return at::cross_entropy_loss(logits, labels, {}, at::Reduction::Sum);
+}
+
+void append(const at::Tensor& logits, const at::Tensor& predicted, const at::Tensor& labels,
+            Predictions& predictions) {
+  const auto add = [](const at::Tensor& from, auto& to) {
+    const at::Tensor plain = from.to(at::kCPU).contiguous();
+    using Number = typename std::decay_t<decltype(to)>::value_type;
+    const auto* numbers = plain.template data_ptr<Number>();
+    to.insert(to.end(), numbers, numbers + plain.numel());
+  };
+  predictions.classes = logits.size(1);
+  add(at::softmax(logits, 1).to(at::kFloat), predictions.probabilities);
+  add(predicted, predictions.predicted);
+  add(labels, predictions.labels);
 }
 
 /// Losses of the first and the last pass over the data, as means over samples.
@@ -136,12 +152,17 @@ ClientUpdate Worker::train(const RoundStart& start, std::int64_t client, const L
   ClientUpdate update{.client = client, .loss_first = kNone, .loss_last = kNone};
   load(start.global, buffers_at_start(start, rules.buffers, state));
   training_ = data.store;
+  class_weights_ = rules.class_weights;
   stop_ = &stop;
   optimizer_->reset();
   if (rules.keep_optimizer) optimizer_->restore(state.optimizer);
 
   Random order(rules.seed, "batches", start.round, client);
   Random drawn(rules.seed, "correction", start.round, client);
+  Random sight(rules.seed, "augment", start.round, client);
+  if (own_.model->draws_from_torch()) {
+    at::manual_seed(Random(rules.seed, "dropout", start.round, client).bits());
+  }
   std::vector<std::int64_t> samples = data.samples;
   LocalContext context{.round = start.round,
                        .client = client,
@@ -180,9 +201,14 @@ ClientUpdate Worker::train(const RoundStart& start, std::int64_t client, const L
     for (std::size_t b = 0; b < plan.batches() && context.steps < most; ++b) {
       if (stop.load(std::memory_order_relaxed)) throw Interrupted("stopped in training");
       if (!usable(b)) continue;
-      const Batch batch = data.store->assemble(plan.batch(b), batch_buffer_);
+      const auto ids = plan.batch(b);
+      const Batch batch =
+          rules.augmentation.any()
+              ? data.store->assemble_seen(ids, draw_views(ids.size(), rules.augmentation, sight),
+                                          batch_buffer_)
+              : data.store->assemble(ids, batch_buffer_);
       const Output output = own_.model->forward(batch.images, Mode::train);
-      const at::Tensor task = at::cross_entropy_loss(output.logits, batch.labels);
+      const at::Tensor task = at::cross_entropy_loss(output.logits, batch.labels, class_weights_);
       gradient_.zero_();
       correction.loss(context, batch, output, task).backward();
       const double loss = task.item<double>();
@@ -212,6 +238,12 @@ ClientUpdate Worker::train(const RoundStart& start, std::int64_t client, const L
   return update;
 }
 
+void Worker::exaggerate(ClientUpdate& update, const at::Tensor& w, double factor) {
+  update.delta.mul_(factor);
+  own_.parameters.copy_(w.add(update.delta));
+  model_changed();
+}
+
 Tensors Worker::buffers_from_validation(const at::Tensor& w) {
   const at::NoGradGuard no_grad;
   load(w, fresh_buffers_);
@@ -228,7 +260,7 @@ void Worker::gradient_of(std::span<const std::int64_t> samples, Mode mode, bool 
   if (!add) gradient_.zero_();
   const Batch batch = training_->assemble(samples, batch_buffer_);
   const Output output = own_.model->forward(batch.images, mode);
-  at::cross_entropy_loss(output.logits, batch.labels).backward();
+  at::cross_entropy_loss(output.logits, batch.labels, class_weights_).backward();
   gradient_is_validation_ = false;
 }
 
@@ -266,7 +298,8 @@ double Worker::accuracy() {
   return *accuracy_;
 }
 
-Worker::Tally Worker::evaluate(const SampleStore& store, std::span<const std::int64_t> ids) {
+Worker::Tally Worker::evaluate(const SampleStore& store, std::span<const std::int64_t> ids,
+                               Predictions* predictions) {
   const at::NoGradGuard no_grad;
   Tally tally;
   const auto step = static_cast<std::size_t>(kEvaluationBatch);
@@ -275,7 +308,9 @@ Worker::Tally Worker::evaluate(const SampleStore& store, std::span<const std::in
     const Batch batch = store.assemble(part, batch_buffer_);
     const at::Tensor logits = own_.model->forward(batch.images, Mode::eval).logits;
     tally.loss_sum += cross_entropy_sum(logits, batch.labels).item<double>();
-    tally.right += at::argmax(logits, 1).eq(batch.labels).sum().item<std::int64_t>();
+    const at::Tensor predicted = at::argmax(logits, 1);
+    tally.right += predicted.eq(batch.labels).sum().item<std::int64_t>();
+    if (predictions) append(logits, predicted, batch.labels, *predictions);
     tally.samples += static_cast<std::int64_t>(part.size());
   }
   return tally;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/client_state.h"
+#include "engine/metrics.h"
 #include "engine/samples.h"
 #include "fedvg/correction.h"
 #include "fedvg/local_optimizer.h"
@@ -41,6 +42,8 @@ struct LocalRules {
   bool keep_optimizer = false;  ///< its state lives in the client's state, not for a round
   BufferRule buffers = BufferRule::global;
   std::uint64_t seed = 1;
+  Augmentation augmentation = {};  ///< of the batches of local training, of nothing else
+  std::optional<at::Tensor> class_weights = {};  ///< [C], of the task's loss; absent: all alike
 };
 
 /// What a round gives every participant.
@@ -77,6 +80,10 @@ class Worker final : public Evaluator, private LocalTools {
                      const LocalRules& rules, const Correction& correction,
                      const ClientState& state, ClientState& next, const std::atomic<bool>& stop);
 
+  /// A client that sends `factor` times what it learned from the global model w: the update
+  /// becomes that, and the model held, which is scored next, w + update.
+  void exaggerate(ClientUpdate& update, const at::Tensor& w, double factor);
+
   /// Buffers of the global model w from one pass over D_val: the mean of its batches'
   /// statistics.
   Tensors buffers_from_validation(const at::Tensor& w);
@@ -85,8 +92,10 @@ class Worker final : public Evaluator, private LocalTools {
     double loss_sum = 0;
     std::int64_t right = 0, samples = 0;
   };
-  /// Of the loaded model, in evaluation mode.
-  Tally evaluate(const SampleStore& store, std::span<const std::int64_t> ids);
+  /// Of the loaded model, in evaluation mode. What it says about each sample goes into
+  /// `predictions`, where there is one.
+  Tally evaluate(const SampleStore& store, std::span<const std::int64_t> ids,
+                 Predictions* predictions = nullptr);
 
   Model& model() { return *own_.model; }
 
@@ -124,6 +133,7 @@ class Worker final : public Evaluator, private LocalTools {
   Resident own_;
   std::vector<Resident> replicas_;
   const SampleStore* training_ = nullptr;    ///< of the client at work
+  std::optional<at::Tensor> class_weights_;  ///< of its loss
   const std::atomic<bool>* stop_ = nullptr;  ///< of the round at work
   Tensors fresh_buffers_;                    ///< of a model that has seen no batch
   at::Tensor gradient_;                      ///< [P]

@@ -6,16 +6,9 @@
 #include <vector>
 
 #include "fedvg/model.h"
+#include "models/layers.h"
 
 namespace fedvg {
-
-/// One step of a Network. Holds handles of the tensors that the network registered.
-class Layer {
- public:
-  virtual ~Layer() = default;
-  virtual at::Tensor forward(const at::Tensor& x, Mode mode) = 0;
-  virtual void initialize(Random&) {}
-};
 
 /// Layers one after another; `features` of the output is the input of the last linear
 /// layer. Tensors are named NAME.weight, NAME.bias, NAME.running_mean, NAME.running_var,
@@ -40,13 +33,14 @@ class Network : public Model {
   Output forward(const at::Tensor& images, Mode mode) override;
   void initialize(Random& random) override;
   bool channels_last() const override { return convolves_; }
+  std::string head() const override { return head_; }
 
  private:
-  at::Tensor parameter(const std::string& name, std::vector<std::int64_t> shape);
-  at::Tensor buffer(const std::string& name, at::Tensor value);
+  TensorList tensors() { return {parameters_, buffers_}; }
 
   std::vector<std::unique_ptr<Layer>> layers_;
   std::size_t classifier_ = 0;  ///< index of the last linear layer
+  std::string head_;            ///< its name
   bool convolves_ = false;
 };
 

@@ -4,6 +4,8 @@
 
 #include "config/resolve.h"
 #include "config/toml_file.h"
+#include "data/augmentation.h"
+#include "data/validation_set.h"
 #include "fedvg/error.h"
 #include "fedvg/options.h"
 #include "fedvg/registry.h"
@@ -25,10 +27,14 @@ struct TopOptions {
 
 struct ModelOptions {
   Part name{"cnn", {}};
+  std::string init;
 
   template <class Visitor>
   static void describe(Visitor& visit) {
     visit("name", &ModelOptions::name, PartBeside{"model"}, "the network");
+    visit("init", &ModelOptions::init, FilePath{},
+          "safetensors file that the initial model is, names and shapes as in the model; a "
+          "classifier of other classes starts as drawn; empty: all is drawn");
   }
 };
 
@@ -79,6 +85,21 @@ void adapt_method(Schema& fields, const Table& given, Problems& problems) {
   }
 }
 
+// model = {file = "net.ts"} needs no name.
+void adapt_model(Schema& fields, const Table& given, Problems&) {
+  if (!given.find("file") || given.find("name")) return;
+  config::set_default(fields, "name", Part{"torchscript", {}});
+}
+
+// normalize = {mean = [...], std = [...]} needs no name.
+void adapt_data(Schema& fields, const Table& given, Problems&) {
+  const Value* normalize = given.find("normalize");
+  const Table* numbers = normalize ? normalize->get<Table>() : nullptr;
+  if (!numbers || numbers->find("name")) return;
+  if (!numbers->find("mean") && !numbers->find("std")) return;
+  config::set_default(fields, "normalize", Part{"given", {}});
+}
+
 const Table* section_in(const Table& resolved, std::string_view name) {
   const Value* value = resolved.find(name);
   return value ? value->get<Table>() : nullptr;
@@ -117,6 +138,28 @@ void check_validation(const Table& resolved, Problems& problems) {
                    " looks at a validation set on the server: it needs D_val, and \"none\" leaves "
                    "it without one; write \"holdout\" to hold a part of the training set out, or "
                    "choose another weighting");
+}
+
+// Settings of one section that do not go together.
+template <class Options>
+void check_section(const Table& resolved, std::string_view section, Problems& problems) {
+  const Table* table = section_in(resolved, section);
+  const Schema fields = schema_of<Options>();
+  const auto is_there = [&](const Field& field) { return table->find(field.name) != nullptr; };
+  if (!table || !std::ranges::all_of(fields, is_there)) return;  // reported as such
+  for (const auto& [key, reason] : wrong_settings(read<Options>(*table))) {
+    problems.add(config::source_of(resolved, key), key, reason);
+  }
+}
+
+// What a corrupted client sends must go somewhere.
+void check_corruption(const Configuration& configuration) {
+  if (configuration.method.line == Line::federated) return;
+  const CorruptionOptions& corruption = configuration.corruption;
+  if (corruption.share == 0 || !changes_updates(corruption)) return;
+  throw OptionError("corruption.kind: " + corruption.kind +
+                    " is of what clients send, and under method.name = \"" +
+                    configuration.method.name + "\" they send nothing");
 }
 
 // Settings that stand in for each other: what one replaces must not vanish in silence.
@@ -161,7 +204,10 @@ Configuration read_configuration(Table resolved) {
   configuration.data = options_in<DataOptions>(resolved, "data");
   configuration.partition = options_in<PartitionOptions>(resolved, "partition");
   configuration.validation = options_in<ValidationOptions>(resolved, "validation");
-  configuration.model = options_in<ModelOptions>(resolved, "model").name;
+  configuration.corruption = options_in<CorruptionOptions>(resolved, "corruption");
+  const auto model = options_in<ModelOptions>(resolved, "model");
+  configuration.model = model.name;
+  configuration.initial_model = model.init;
   configuration.train = options_in<TrainOptions>(resolved, "train");
   configuration.cohorts = options_in<CohortOptions>(resolved, "train");
   configuration.scoring = options_in<ScoringOptions>(resolved, "scoring");
@@ -185,15 +231,16 @@ Configuration read_configuration(Table resolved) {
 const std::vector<config::Section>& sections() {
   static const std::vector<config::Section> all = {
       config::section_of<TopOptions>("", ""),
-      config::section_of<DataOptions>("data", "the data set"),
+      config::section_of<DataOptions>("data", "the data set", adapt_data),
       config::section_of<PartitionOptions>("partition", "who has which training samples"),
       config::section_of<ValidationOptions>("validation", "the server's validation set D_val"),
-      config::section_of<ModelOptions>("model", "the network"),
+      config::section_of<ModelOptions>("model", "the network", adapt_model),
       train_section(),
       config::section_of<MethodOptions>("method", "correction x weighting x server optimizer",
                                         adapt_method),
       config::section_of<ScoringOptions>("scoring", "how D_val's gradient is taken"),
       config::section_of<EvaluateOptions>("evaluate", "when the global model is tested"),
+      config::section_of<CorruptionOptions>("corruption", "clients that work against the others"),
       config::section_of<EngineOptions>("engine", "how the work is spread over the machine"),
       config::section_of<ReportOptions>("report", "what the run folder holds")};
   return all;
@@ -206,6 +253,9 @@ Configuration load_configuration(const std::filesystem::path& file,
   Problems problems;
   Table resolved = config::resolve(sections(), document, problems);
   check_validation(resolved, problems);
+  check_section<DataOptions>(resolved, "data", problems);
+  check_section<ValidationOptions>(resolved, "validation", problems);
+  check_section<CorruptionOptions>(resolved, "corruption", problems);
   problems.throw_if_any();
 
   auto& name = *resolved.find("method")->get<Table>()->find("name")->get<std::string>();
@@ -218,6 +268,7 @@ Configuration load_configuration(const std::filesystem::path& file,
   }
   Configuration configuration = read_configuration(std::move(resolved));
   configuration.method.line = row.line;
+  check_corruption(configuration);
   configuration.notes = std::move(notes);
   return configuration;
 }

@@ -9,6 +9,7 @@
 #include "config/overrides.h"
 #include "config/section.h"
 #include "data/cohorts.h"
+#include "data/corruption.h"
 #include "data/data_options.h"
 #include "engine/engine_options.h"
 #include "fedvg/method.h"
@@ -32,7 +33,9 @@ struct Configuration {
   DataOptions data;
   PartitionOptions partition;
   ValidationOptions validation;
+  CorruptionOptions corruption;
   Part model;
+  std::string initial_model;  ///< model.init
   TrainOptions train;
   CohortOptions cohorts;
   Method method;

@@ -3,11 +3,12 @@
 namespace fedvg {
 namespace {
 
-FederatedData load_data(Configuration& configuration) {
+FederatedData load_data(Configuration& configuration, const DataLoading& loading) {
   FederatedData data =
       load_federated_data(configuration.data, configuration.partition, configuration.validation,
-                          configuration.seed, configuration.clients_given);
+                          configuration.seed, configuration.clients_given, loading);
   configuration.set_clients(std::ssize(data.clients));
+  corrupt_clients(data, configuration.corruption, configuration.seed);
   return data;
 }
 
@@ -15,12 +16,15 @@ FederationSetup setup_of(const Configuration& configuration, const Cohorts& coho
                          const std::string& device, const std::string& state_folder) {
   return {.seed = configuration.seed,
           .model = configuration.model,
+          .initial_model = configuration.initial_model,
           .method = configuration.method,
           .train = configuration.train,
           .scoring = configuration.scoring,
           .engine = configuration.engine,
           .device = device,
-          .normalize_by_training_data = configuration.data.normalize == "dataset",
+          .normalize = configuration.data.normalize,
+          .augmentation = augmentation_of(configuration.data),
+          .corrupted_update_factor = update_factor(configuration.corruption),
           .largest_cohort = cohorts.participants(),
           .state_folder = state_folder,
           .before_training = {}};
@@ -29,9 +33,9 @@ FederationSetup setup_of(const Configuration& configuration, const Cohorts& coho
 }  // namespace
 
 Experiment::Experiment(Configuration configuration, const std::string& device,
-                       const std::string& state_folder)
+                       const std::string& state_folder, const DataLoading& loading)
     : configuration_(std::move(configuration)),
-      data_(load_data(configuration_)),
+      data_(load_data(configuration_, loading)),
       cohorts_(configuration_.cohorts, client_sizes(data_), configuration_.seed),
       federation_(data_, setup_of(configuration_, cohorts_, device, state_folder)) {}
 

@@ -17,9 +17,9 @@ class Experiment {
   /// `device`: "cpu" or "cuda:N". Throws OptionError, DataError or RunError: what the
   /// settings alone did not show.
   /// `state_folder`: where clients' states wait beyond engine.state_memory, made when first
-  /// needed; empty: a temporary folder.
+  /// needed; empty: a temporary folder. `loading`: while the data are read.
   Experiment(Configuration configuration, const std::string& device,
-             const std::string& state_folder = {});
+             const std::string& state_folder = {}, const DataLoading& loading = {});
   Experiment(const Experiment&) = delete;
   Experiment& operator=(const Experiment&) = delete;
 

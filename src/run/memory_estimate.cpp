@@ -29,6 +29,7 @@ MemoryEstimate memory_estimate(const Experiment& experiment) {
   }
   estimate.workers = info.workers;
   estimate.data = bytes_of(data.dataset.training) + bytes_of(data.dataset.test);
+  if (data.validation_set) estimate.data += bytes_of(*data.validation_set);
   return estimate;
 }
 

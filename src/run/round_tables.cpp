@@ -5,12 +5,10 @@
 namespace fedvg {
 namespace {
 
-std::optional<double> accuracy_of(const std::optional<Evaluation>& evaluation) {
-  return evaluation ? std::optional(evaluation->accuracy) : std::nullopt;
-}
-
-std::optional<double> loss_of(const std::optional<Evaluation>& evaluation) {
-  return evaluation ? std::optional(evaluation->loss) : std::nullopt;
+template <class Figure>
+std::optional<double> figure_of(const std::optional<Evaluation>& evaluation,
+                                Figure Evaluation::*figure) {
+  return evaluation ? std::optional<double>((*evaluation).*figure) : std::nullopt;
 }
 
 std::optional<double> at(const std::vector<double>& measured, std::size_t tensor) {
@@ -22,7 +20,8 @@ std::optional<double> at(const std::vector<double>& measured, std::size_t tensor
 std::string rounds_header() {
   return "round,test_accuracy,test_loss,val_accuracy,val_loss,participants,rejected,weight_min,"
          "weight_max,weight_entropy,bytes_down,bytes_up,seconds,seconds_train,seconds_score,"
-         "seconds_combine,seconds_evaluate\n";
+         "seconds_combine,seconds_evaluate,test_balanced_accuracy,val_balanced_accuracy,"
+         "test_macro_f1,val_macro_f1,test_macro_auroc,val_macro_auroc\n";
 }
 
 std::string clients_header() {
@@ -30,16 +29,18 @@ std::string clients_header() {
          "seconds_score,corrupted\n";
 }
 
+std::string classes_header() { return "round,class,samples,recall\n"; }
+
 std::string layers_header() { return "round,client,tensor,block,norm,weight\n"; }
 
 std::string rounds_line(const RoundResult& result) {
   const RoundRecord& record = result.record;
   CsvLine line;
   line.add(record.round)
-      .add(accuracy_of(result.test))
-      .add(loss_of(result.test))
-      .add(accuracy_of(result.validation))
-      .add(loss_of(result.validation))
+      .add(figure_of(result.test, &Evaluation::accuracy))
+      .add(figure_of(result.test, &Evaluation::loss))
+      .add(figure_of(result.validation, &Evaluation::accuracy))
+      .add(figure_of(result.validation, &Evaluation::loss))
       .add(record.participants)
       .add(record.rejected)
       .add(record.weight_min)
@@ -52,6 +53,10 @@ std::string rounds_line(const RoundResult& result) {
       .add(record.seconds_score)
       .add(record.seconds_combine)
       .add(result.seconds_evaluate);
+  for (const auto figure :
+       {&Evaluation::balanced_accuracy, &Evaluation::macro_f1, &Evaluation::macro_auroc}) {
+    line.add(figure_of(result.test, figure)).add(figure_of(result.validation, figure));
+  }
   return line.text();
 }
 
@@ -71,7 +76,7 @@ std::string clients_lines(const RoundRecord& record) {
         .add(client.status)
         .add(client.seconds_train)
         .add(client.seconds_score)
-        .add("");  // corrupted: nobody corrupts clients yet
+        .add(client.corrupted);
     lines += line.text();
   }
   return lines;
@@ -92,6 +97,33 @@ std::string layers_lines(const RoundRecord& record, const std::vector<TensorInfo
     }
   }
   return lines;
+}
+
+std::string classes_lines(const RoundResult& result, const std::vector<std::string>& classes) {
+  if (!result.test) return "";
+  const auto samples = class_samples(result.test->confusion);
+  const auto recall = recalls(result.test->confusion);
+  std::string lines;
+  for (std::size_t c = 0; c < samples.size(); ++c) {
+    CsvLine line;
+    line.add(result.record.round).add(classes[c]).add(samples[c]).add(recall[c]);
+    lines += line.text();
+  }
+  return lines;
+}
+
+std::string confusion_table(const Confusion& confusion, const std::vector<std::string>& classes) {
+  CsvLine header;
+  header.add("true_class");
+  for (const auto& name : classes) header.add(name);
+  std::string text = header.text();
+  for (std::size_t c = 0; c < confusion.size(); ++c) {
+    CsvLine line;
+    line.add(classes[c]);
+    for (const auto samples : confusion[c]) line.add(samples);
+    text += line.text();
+  }
+  return text;
 }
 
 }  // namespace fedvg

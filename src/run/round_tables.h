@@ -24,11 +24,16 @@ struct RoundResult {
 std::string rounds_header();
 std::string clients_header();
 std::string layers_header();
+std::string classes_header();
 
 std::string rounds_line(const RoundResult& result);
 /// One line for each participant, in the order of the cohort.
 std::string clients_lines(const RoundRecord& record);
 /// One line for each participant and trainable tensor of the model.
 std::string layers_lines(const RoundRecord& record, const std::vector<TensorInfo>& tensors);
+/// One line for each class on the test set, where it was evaluated. `classes`: their names.
+std::string classes_lines(const RoundResult& result, const std::vector<std::string>& classes);
+/// The whole of confusion.csv: a header of names, then one line for each true class.
+std::string confusion_table(const Confusion& confusion, const std::vector<std::string>& classes);
 
 }  // namespace fedvg

@@ -40,7 +40,8 @@ void RunFolder::check(const fs::path& path) {
   }
 }
 
-RunFolder::RunFolder(const fs::path& path, const Documents& documents) : path_(path) {
+RunFolder::RunFolder(const fs::path& path, const Documents& documents)
+    : path_(path), class_names_(documents.classes) {
   std::error_code error;
   if (path.has_parent_path()) fs::create_directories(path.parent_path(), error);
   const bool created = !error && fs::create_directory(path, error);
@@ -63,21 +64,30 @@ void RunFolder::write_documents(const Documents& documents) {
   clients_->append(clients_header());
   layers_ = std::make_unique<GrowingFile>(path_ / "layers.csv");
   layers_->append(layers_header());
+  classes_ = std::make_unique<GrowingFile>(path_ / "classes.csv");
+  classes_->append(classes_header());
   rounds_ = std::make_unique<GrowingFile>(path_ / "rounds.csv");
   rounds_->append(rounds_header());
 }
 
 void RunFolder::add(const RoundResult& result, const std::vector<TensorInfo>& tensors) {
-  const auto clients_size = clients_->size(), layers_size = layers_->size();
+  const auto clients_size = clients_->size(), layers_size = layers_->size(),
+             classes_size = classes_->size();
   try {
     clients_->append(clients_lines(result.record));
     layers_->append(layers_lines(result.record, tensors));
+    classes_->append(classes_lines(result, class_names_));
     rounds_->append(rounds_line(result));  // last: what it names is there
   } catch (const RunError&) {
     clients_->cut_to(clients_size);
     layers_->cut_to(layers_size);
+    classes_->cut_to(classes_size);
     throw;
   }
+}
+
+void RunFolder::write_confusion(const Confusion& confusion) {
+  write_whole_file(path_ / "confusion.csv", confusion_table(confusion, class_names_));
 }
 
 void RunFolder::write_model(const std::vector<NamedArray>& model,
@@ -91,6 +101,7 @@ void RunFolder::write_model(const std::vector<NamedArray>& model,
 void RunFolder::sync() {
   clients_->sync();
   layers_->sync();
+  classes_->sync();
   rounds_->sync();
 }
 

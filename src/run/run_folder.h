@@ -20,9 +20,10 @@ class RunFolder {
  public:
   /// What is known before the first round, ready to be written.
   struct Documents {
-    std::string config;       ///< config.toml
-    std::string environment;  ///< environment.json
-    std::string partition;    ///< partition.json
+    std::string config;                     ///< config.toml
+    std::string environment;                ///< environment.json
+    std::string partition;                  ///< partition.json
+    std::vector<std::string> classes = {};  ///< names, for classes.csv and confusion.csv
   };
 
   /// Throws RunError when there is something at `path` already, or when it cannot be made
@@ -40,6 +41,9 @@ class RunFolder {
   /// `tensors`: the model's, for layers.csv; empty: no lines there this round.
   void add(const RoundResult& result, const std::vector<TensorInfo>& tensors);
 
+  /// confusion.csv, at the end of the run.
+  void write_confusion(const Confusion& confusion);
+
   /// model.safetensors; what was there before stays until the new one is whole.
   void write_model(const std::vector<NamedArray>& model,
                    const std::map<std::string, std::string>& metadata);
@@ -52,8 +56,9 @@ class RunFolder {
   void write_documents(const Documents& documents);
 
   std::filesystem::path path_;
+  std::vector<std::string> class_names_;
   std::unique_ptr<LogFile> log_;
-  std::unique_ptr<GrowingFile> rounds_, clients_, layers_;
+  std::unique_ptr<GrowingFile> rounds_, clients_, layers_, classes_;
 };
 
 /// `runs/CONFIGNAME-METHOD-sSEED`

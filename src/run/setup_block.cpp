@@ -23,11 +23,28 @@ std::string counted(std::int64_t number, const std::string& thing) {
   return std::to_string(number) + " " + thing + (number == 1 ? "" : "s");
 }
 
-std::string data_text(const Dataset& data) {
-  const Samples& training = data.training;
-  return fmt::format("{}: {} training and {} test images of {} x {}, {}, {} classes ({})",
-                     data.name, training.size(), data.test.size(), training.height, training.width,
-                     counted(training.channels, "channel"), data.classes.size(), data.source);
+std::string data_text(const FederatedData& data) {
+  const Samples& training = data.dataset.training;
+  const std::string things = training.is_features ? "samples" : "images";
+  const std::string samples = data.pooled ? fmt::format("{} {} pooled, {} of them for the test",
+                                                        training.size(), things, data.test.size())
+                                          : fmt::format("{} training and {} test {}",
+                                                        training.size(), data.test.size(), things);
+  const std::string shape = training.is_features
+                                ? counted(training.channels, "feature")
+                                : fmt::format("{} x {}, {}", training.height, training.width,
+                                              counted(training.channels, "channel"));
+  return fmt::format("{}: {} of {}, {} classes ({})", data.dataset.name, samples, shape,
+                     data.dataset.classes.size(), data.dataset.source);
+}
+
+// What a model sees other than bytes / 255; empty: nothing.
+std::string input_text(const DataOptions& data) {
+  std::string text;
+  if (data.normalize.name != "none") text = "normalised by " + part_text(data.normalize);
+  const std::string augmentation = augmentation_text(augmentation_of(data));
+  if (augmentation.empty()) return text;
+  return text + (text.empty() ? "" : "; ") + "augmented in local training: " + augmentation;
 }
 
 std::string clients_text(const FederatedData& data) {
@@ -80,17 +97,26 @@ std::vector<std::string> setup_block(const Experiment& experiment,
   const Configuration& configuration = experiment.configuration();
   const FederatedData& data = experiment.data();
   const FederationInfo& info = experiment.federation().info();
-  return {topic_line("data", data_text(data.dataset)),
-          topic_line("clients", clients_text(data)),
-          topic_line("D_val", data.validation.empty()
-                                  ? "none"
-                                  : fmt::format("{} samples", data.validation.size())),
-          topic_line("model", model_text(configuration.model, info)),
-          topic_line("method", method_text(configuration.method)),
-          topic_line("training", training_text(experiment)),
-          topic_line("engine", engine_text(info, configuration.engine)),
-          topic_line("folder", folder.string()),
-          topic_line("seed", std::to_string(configuration.seed))};
+  std::vector<std::string> lines = {
+      topic_line("data", data_text(data)),
+      topic_line("clients", clients_text(data)),
+      topic_line("D_val", data.validation.empty()
+                              ? "none"
+                              : fmt::format("{} samples", data.validation.size())),
+      topic_line("model", model_text(configuration.model, info)),
+      topic_line("method", method_text(configuration.method)),
+      topic_line("training", training_text(experiment)),
+      topic_line("engine", engine_text(info, configuration.engine)),
+      topic_line("folder", folder.string()),
+      topic_line("seed", std::to_string(configuration.seed))};
+  if (!data.corrupted.empty()) {
+    lines.insert(
+        lines.begin() + 2,
+        topic_line("corrupted", corruption_text(configuration.corruption, data.corrupted)));
+  }
+  const std::string input = input_text(configuration.data);
+  if (!input.empty()) lines.insert(lines.begin() + 1, topic_line("input", input));
+  return lines;
 }
 
 }  // namespace fedvg

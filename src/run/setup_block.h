@@ -8,8 +8,8 @@
 
 namespace fedvg {
 
-/// What a run is about to do, one aligned line each: data set, clients, D_val, model,
-/// method, training, engine, folder.
+/// What a run is about to do, one aligned line each: data set, clients, how many of
+/// them are corrupted where any are to be, D_val, model, method, training, engine, folder.
 std::vector<std::string> setup_block(const Experiment& experiment,
                                      const std::filesystem::path& folder);
 

@@ -107,6 +107,7 @@ class Simulation {
     folder_.add(result,
                 layers ? experiment_.federation().info().tensors : std::vector<TensorInfo>());
     summary_.add(result);
+    last_test_ = result.test;
     if (round.learning_rate != learning_rate_) {
       learning_rate_ = round.learning_rate;
       folder_.log().info("learning rate " + shortest(learning_rate_) + " from round " +
@@ -123,11 +124,12 @@ class Simulation {
   void finish() {
     console_.clear_progress();
     write_model();
+    if (last_test_) folder_.write_confusion(last_test_->confusion);
     folder_.sync();
     const FederatedData& data = experiment_.data();
     const char* evaluated = alone() ? "mean over clients' own models" : "global model";
     for (const auto& line :
-         summary_.lines(evaluated, data.dataset.test.size(), std::ssize(data.validation))) {
+         summary_.lines(evaluated, std::ssize(data.test), std::ssize(data.validation))) {
       print(line);
     }
     print(topic_line("memory", std::to_string(peak_megabytes()) + " MB at its peak"));
@@ -180,9 +182,20 @@ class Simulation {
   RunFolder& folder_;
   Console& console_;
   RunSummary summary_;
-  std::int64_t model_round_ = 0;  // that the federation's model has behind it
-  double learning_rate_ = 0;      // of the last round
+  std::optional<Evaluation> last_test_;  // of the last round, where it was measured
+  std::int64_t model_round_ = 0;         // that the federation's model has behind it
+  double learning_rate_ = 0;             // of the last round
 };
+
+// Decoded images are kept beside the run folders; a bar shows when reading takes long.
+DataLoading loading_of(const std::filesystem::path& run_folder, Console& console) {
+  constexpr double kPatience = 1;  // seconds
+  const auto show = [&console, begin = Clock::now()](std::int64_t done, std::int64_t total) {
+    if (seconds_since(begin) > kPatience) console.show_progress("reading images", done, total);
+  };
+  const auto beside = (run_folder / "").parent_path().parent_path();  // also of "folder/"
+  return {.cache_folder = (beside / ".fedvg-cache").string(), .progress = show};
+}
 
 }  // namespace
 
@@ -193,13 +206,15 @@ std::filesystem::path run_simulation(RunRequest request, Console& console,
       request.folder.value_or(default_run_folder(request.name, given.method.name, given.seed));
   RunFolder::check(path);
   Experiment experiment(std::move(request.configuration), request.device,
-                        (path / "client-state").string());
+                        (path / "client-state").string(), loading_of(path, console));
+  console.clear_progress();
   if (stop) throw Interrupted("interrupted before the first round: nothing was written");
   const auto environment = environment_here(request.malloc);
   RunFolder folder(path,
                    {.config = experiment.configuration().text(),
                     .environment = environment_text(environment, experiment.federation().info()),
-                    .partition = partition_json(experiment.data())});
+                    .partition = partition_json(experiment.data()),
+                    .classes = experiment.data().dataset.classes});
   Simulation simulation(experiment, folder, console);
   simulation.begin();
   simulation.train(stop);

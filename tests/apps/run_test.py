@@ -5,17 +5,19 @@ import unittest
 
 from program import ProgramTest
 
-TABLES = ("rounds.csv", "clients.csv", "layers.csv")
+TABLES = ("rounds.csv", "clients.csv", "layers.csv", "classes.csv")
 ROUND_COLUMNS = ("round,test_accuracy,test_loss,val_accuracy,val_loss,participants,rejected,"
                  "weight_min,weight_max,weight_entropy,bytes_down,bytes_up,seconds,seconds_train,"
-                 "seconds_score,seconds_combine,seconds_evaluate")
+                 "seconds_score,seconds_combine,seconds_evaluate,test_balanced_accuracy,"
+                 "val_balanced_accuracy,test_macro_f1,val_macro_f1,test_macro_auroc,"
+                 "val_macro_auroc")
 
 
 class Run(ProgramTest):
     def assert_same_run(self, one, other):
         for name in TABLES:
             self.assertEqual(self.without_seconds(one, name), self.without_seconds(other, name))
-        for name in ("model.safetensors", "partition.json"):
+        for name in ("model.safetensors", "partition.json", "confusion.csv"):
             self.assertEqual((self.folder / one / name).read_bytes(),
                              (self.folder / other / name).read_bytes(), name)
 
@@ -25,7 +27,7 @@ class Run(ProgramTest):
         self.assert_whole(run)
         self.assertEqual({path.name for path in (self.folder / run).iterdir()},
                          {"config.toml", "environment.json", "partition.json", *TABLES,
-                          "model.safetensors", "log.txt"})
+                          "confusion.csv", "model.safetensors", "log.txt"})
         rounds = self.table(run, "rounds.csv")
         self.assertEqual(",".join(rounds[0]), ROUND_COLUMNS)
         self.assertEqual(len(rounds), 4)
@@ -54,6 +56,34 @@ class Run(ProgramTest):
         log = (self.folder / run / "log.txt").read_text()
         self.assertIn("info", log)
         self.assertIn(rounds[3]["test_accuracy"][:5], log)
+
+    def test_metrics_of_classes_agree_with_each_other(self):
+        self.succeeds("run", "tiny.toml", "--out", "r", "--set", "train.class_weights=balanced",
+                      "--set", "evaluate.every=3")
+        rounds, classes = self.table("r", "rounds.csv"), self.table("r", "classes.csv")
+        self.assertEqual([row["round"] for row in classes], ["3"] * 3 + ["4"] * 3)
+        self.assertEqual({row["samples"] for row in classes}, {"30"})
+        recall = [float(row["recall"]) for row in classes if row["round"] == "4"]
+        last = rounds[-1]
+        # every class has 30 test images: the mean recall is the accuracy
+        self.assertAlmostEqual(sum(recall) / 3, float(last["test_accuracy"]), places=12)
+        self.assertAlmostEqual(float(last["test_balanced_accuracy"]),
+                               float(last["test_accuracy"]), places=12)
+        confusion = self.table("r", "confusion.csv")
+        names = [row["true_class"] for row in confusion]
+        counts = [[int(row[name]) for name in names] for row in confusion]
+        self.assertEqual([row[i] / 30 for i, row in enumerate(counts)], recall)
+        f1 = [2 * counts[c][c] / (30 + sum(row[c] for row in counts)) for c in range(3)]
+        self.assertAlmostEqual(float(last["test_macro_f1"]), sum(f1) / 3, places=12)
+        for side in ("test", "val"):
+            self.assertEqual(rounds[0][side + "_macro_auroc"], "")
+            self.assertTrue(0 <= float(last[side + "_macro_auroc"]) <= 1)
+
+    def test_the_metrics_of_classes_are_compared_as_well(self):
+        for seed in (1, 2):
+            self.succeeds("run", "tiny.toml", "--out", f"s{seed}", "--set", f"seed={seed}")
+        done = self.succeeds("compare", "s1", "s2", "--metric", "test_macro_auroc")
+        self.assertIn("test_macro_auroc", done.stdout)
 
     def test_it_learns(self):
         self.succeeds("run", "tiny.toml", "--out", "r", "--set", "train.rounds=20", "--set",

@@ -51,5 +51,28 @@ TEST(CheckDataset, RefusesPartsThatDoNotFit) {
   EXPECT_THROW(check_dataset(data), DataError);
 }
 
+// A reader that leaves resizing to DatasetReader::read.
+class Fixed final : public DatasetReader {
+ private:
+  Dataset load(const ReadRequest&) const override {
+    Dataset data = dataset();
+    data.training.pixels = {7, 9};
+    data.validation = samples({0});
+    return data;
+  }
+};
+
+TEST(DatasetReader, BringsAllPartsToTheSizeAskedFor) {
+  const Dataset as_it_is = Fixed().read();
+  EXPECT_EQ(as_it_is.training.height, 1);
+  const Dataset data = Fixed().read({.resize = 2});
+  EXPECT_EQ(data.training.pixels, (std::vector<std::uint8_t>{7, 7, 7, 7, 9, 9, 9, 9}));
+  for (const Samples* part : {&data.training, &data.test, &*data.validation}) {
+    EXPECT_EQ(part->height, 2);
+    EXPECT_EQ(part->width, 2);
+    EXPECT_EQ(part->pixels.size(), part->labels.size() * 4);
+  }
+}
+
 }  // namespace
 }  // namespace fedvg

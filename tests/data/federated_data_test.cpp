@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "data/testing.h"
+#include "fedvg/registry.h"
 
 namespace fedvg {
 namespace {
@@ -264,6 +265,110 @@ TEST_F(FederatedDataTest, NamesUnknownParts) {
   EXPECT_NE(message_of<OptionError>([&] { load(); }).find("fashion-mnist"), std::string::npos);
   partition_.scheme = part("dirichlett");
   EXPECT_NE(message_of<OptionError>([&] { load(); }).find("dirichlet"), std::string::npos);
+}
+
+TEST_F(FederatedDataTest, BalancesTheFirstClients) {
+  partition_.balanced = 2;
+  const FederatedData data = load();
+  EXPECT_EQ(everything(data), up_to(200));
+  // 45 of each class are left beside D_val, for five clients.
+  EXPECT_EQ(data.counts[0], (std::vector<std::int64_t>{9, 9, 9, 9}));
+  EXPECT_EQ(data.counts[1], data.counts[0]);
+  EXPECT_NE(data.counts[2], data.counts[0]);
+  EXPECT_NE(data.source.find(", clients = 5, balanced = 2, "), std::string::npos) << data.source;
+}
+
+TEST_F(FederatedDataTest, KnowsNoNaturalClientsOfAFormatWithoutThem) {
+  partition_.scheme = part("natural", "column", "who");
+  EXPECT_THROW(load(), OptionError);
+}
+
+// Twelve samples of two classes that belong to three people by turns, in the column "who".
+class OwnedReader final : public DatasetReader {
+ public:
+  explicit OwnedReader(const NoOptions&) {}
+
+ private:
+  Dataset load(const ReadRequest& request) const override {
+    Dataset dataset{.name = "test-owned", .classes = {"0", "1"}, .source = "a test"};
+    dataset.training = samples(12, request.owner_column);
+    dataset.test = samples(8, request.owner_column);
+    return dataset;
+  }
+  static Samples samples(std::int64_t count, const std::string& column) {
+    Samples made{.channels = 1, .height = 1, .width = 1};
+    for (std::int64_t i = 0; i < count; ++i) {
+      made.pixels.push_back(static_cast<std::uint8_t>(10 * count + i));
+      made.labels.push_back(i % 2);
+      if (column == "who") made.owners.push_back(std::to_string(100 - 45 * (i % 3)));
+    }
+    return made;
+  }
+};
+
+FEDVG_REGISTER(DatasetReader, "test-owned", OwnedReader, NoOptions, "for a test");
+
+class NaturalClients : public ::testing::Test {
+ protected:
+  NaturalClients() {
+    data_.name = part("test-owned");
+    partition_.scheme = part("natural", "column", "who");
+    validation_.source = "none";
+  }
+  FederatedData load(std::optional<std::int64_t> clients = std::nullopt) const {
+    return load_federated_data(data_, partition_, validation_, 1, clients);
+  }
+
+  DataOptions data_;
+  PartitionOptions partition_;
+  ValidationOptions validation_;
+};
+
+// Owners are 100, 55, 10, by turns: in the order of the numbers 10, 55, 100.
+TEST_F(NaturalClients, AreThoseOfTheData) {
+  const auto data = load();
+  EXPECT_EQ(data.clients, (std::vector<IndexList>{{2, 5, 8, 11}, {1, 4, 7, 10}, {0, 3, 6, 9}}));
+  EXPECT_EQ(data.client_names, (std::vector<std::string>{"10", "55", "100"}));
+  EXPECT_EQ(data.source, "natural, column = \"who\"");
+  EXPECT_TRUE(noted(data, "3 clients by \"who\", as it stands: 0 = 10, 1 = 55, 2 = 100"));
+}
+
+TEST_F(NaturalClients, AreAsManyAsTheyAre) {
+  EXPECT_EQ(load(3).clients.size(), 3u);
+  EXPECT_EQ(message_of<OptionError>([&] { load(100); }),
+            "partition.clients = 100, but natural, column = \"who\" has 3 clients");
+}
+
+TEST_F(NaturalClients, LeaveDvalOutAndFollowTake) {
+  data_.take = 10;
+  validation_.source = "holdout";
+  validation_.ratio = 0.2;
+  const auto data = load();
+  EXPECT_EQ(data.validation.size(), 2u);
+  EXPECT_EQ(everything(data), up_to(10));
+}
+
+// Sample 12 is the first of the test set: it belongs to 100, client 2, like sample 0.
+TEST_F(NaturalClients, GoWithPooledData) {
+  data_.split = "pooled";
+  data_.test_ratio = 0.3;
+  const auto data = load();
+  EXPECT_EQ(data.clients.size(), 3u);
+  IndexList all = data.test;
+  for (std::size_t k = 0; k < 3; ++k) {
+    for (const std::int64_t index : data.clients[k]) {
+      EXPECT_EQ(2 - (index < 12 ? index : index - 12) % 3, static_cast<std::int64_t>(k));
+    }
+    all.insert(all.end(), data.clients[k].begin(), data.clients[k].end());
+  }
+  std::sort(all.begin(), all.end());
+  EXPECT_EQ(all, up_to(20));
+  EXPECT_EQ(data.test.size(), 5u);  // of 6, 7 and 7: 1 + 2 + 2
+}
+
+TEST_F(NaturalClients, AreRefusedWhereTheColumnSaysNothing) {
+  partition_.scheme = part("natural", "column", "else");
+  EXPECT_NE(message_of<OptionError>([&] { load(); }).find("does not say whose"), std::string::npos);
 }
 
 // 1000 samples, 100 clients, alpha 0.05, no minimum: about a fifth of the clients is empty.

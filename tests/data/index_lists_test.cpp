@@ -60,14 +60,15 @@ TEST(IndexLists, SaysWhereAFileIsNoJson) {
 }
 
 TEST(IndexLists, AcceptsDisjointLists) {
-  EXPECT_NO_THROW(check_disjoint({{0, 3}, {}, {1}}, {2, 4}, 5, false, "test"));
-  EXPECT_NO_THROW(check_disjoint({{0, 3}, {3}}, {2}, 5, true, "test"));
+  EXPECT_NO_THROW(check_disjoint({{0, 3}, {}, {1}}, {2, 4}, {}, 5, false, "test"));
+  EXPECT_NO_THROW(check_disjoint({{0, 3}, {3}}, {2}, {4, 1}, 5, true, "test"));
 }
 
 TEST(IndexLists, RefusesListsThatAreNotDisjoint) {
   const auto message = [](const std::vector<IndexList>& clients, const IndexList& validation,
                           bool overlap) {
-    return message_of<DataError>([&] { check_disjoint(clients, validation, 5, overlap, "test"); });
+    return message_of<DataError>(
+        [&] { check_disjoint(clients, validation, {4}, 5, overlap, "test"); });
   };
   EXPECT_EQ(message({{0, 3}, {3}}, {}, false),
             "test: client 1, position 0: sample 3 already belongs to client 0; "
@@ -75,6 +76,10 @@ TEST(IndexLists, RefusesListsThatAreNotDisjoint) {
   for (const bool overlap : {false, true}) {
     EXPECT_EQ(message({{0}, {1, 2}}, {2}, overlap),
               "test: client 1, position 1: sample 2 is in validation: no client may train on it");
+    EXPECT_EQ(message({{0}, {1, 4}}, {2}, overlap),
+              "test: client 1, position 1: sample 4 is in test: no client may train on it");
+    EXPECT_EQ(message({{0}}, {2, 4}, overlap),
+              "test: test, position 0: sample 4 is in validation: nothing may be in both");
     EXPECT_EQ(message({{0, 1, 0}}, {}, overlap),
               "test: client 0, position 2: sample 0 is already in this list");
     EXPECT_EQ(message({{0}}, {1, 1}, overlap),

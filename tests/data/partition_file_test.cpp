@@ -54,10 +54,26 @@ TEST_F(PartitionFile, ReadsBackWhatIsWritten) {
   EXPECT_EQ(json["data"]["fingerprint"], "0123456789abcdef");
 }
 
+TEST_F(PartitionFile, HasATestSetInPooledRuns) {
+  const auto without = read(R"({"clients": [[5, 0]]})");
+  EXPECT_FALSE(without.test.has_value());
+  const std::string official =
+      partition_file_text({{5, 0}}, {4, 3}, {{1, 1}}, "dirichlet", identity);
+  EXPECT_FALSE(nlohmann::json::parse(official).contains("test"));
+  const auto partition =
+      read(partition_file_text({{5, 0}}, {4, 3}, {{1, 1}}, "dirichlet", identity, IndexList{2, 1}));
+  EXPECT_EQ(partition.test, (IndexList{2, 1}));
+  EXPECT_EQ(partition.validation, (IndexList{4, 3}));
+  EXPECT_EQ(refusal(R"({"clients": [[0], [1]], "test": [1]})"),
+            ": client 1, position 0: sample 1 is in test: no client may train on it");
+  EXPECT_EQ(refusal(R"({"clients": [[0]], "test": [6]})"),
+            ": test, position 0: sample 6 does not exist: there are 6, counted from 0");
+}
+
 TEST_F(PartitionFile, RefusesOtherKeys) {
   EXPECT_EQ(refusal(R"({"clients": [[0]], "client": [[0]]})"),
-            ": unknown key \"client\"; a partition file has clients, validation, counts, source, "
-            "data");
+            ": unknown key \"client\"; a partition file has clients, validation, test, counts, "
+            "source, data");
   EXPECT_EQ(refusal(R"({"validation": [0]})"),
             " has no \"clients\", the list of the clients' lists of samples");
 }

@@ -1,8 +1,11 @@
 #include "data/validation.h"
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 
 #include "data/testing.h"
+#include "fedvg/random.h"
 
 namespace fedvg {
 namespace {
@@ -63,10 +66,80 @@ TEST(Validation, RefusesASizeBeyondThePool) {
 
 TEST(Validation, NamesTheClassesThatItLacks) {
   const std::vector<std::string> names = {"cat", "1", "dog", "never"};
-  EXPECT_EQ(missing_classes({45}, labels(), names),
+  EXPECT_EQ(missing_classes({45}, labels(), labels(), names),
             "D_val has no sample of class 0 (cat), 2 (dog)");
-  EXPECT_EQ(missing_classes({0, 60}, labels(), names), "D_val has no sample of class 1");
-  EXPECT_EQ(missing_classes({0, 45, 60}, labels(), names), "");
+  EXPECT_EQ(missing_classes({0, 60}, labels(), labels(), names), "D_val has no sample of class 1");
+  EXPECT_EQ(missing_classes({0, 45, 60}, labels(), labels(), names), "");
+  // Another set's labels beside the training set's.
+  const std::vector<std::int64_t> own = {2, 2, 0};
+  EXPECT_EQ(missing_classes({0, 1}, own, labels(), names),
+            "D_val has no sample of class 0 (cat), 1");
+}
+
+// Half of 14 are 7; 1 + 1/2 + 1/4 = 7/4: 4, 2 and 1 samples.
+TEST(Validation, ImbalanceHalvesFromClassToClass) {
+  IndexList pool = {0, 1, 2, 3, 4, 5, 40, 41, 42, 43, 60, 61, 62, 63};
+  const auto left = [&](double rho) {
+    return imbalanced({.imbalance = rho}, pool, labels(), 3, 1);
+  };
+  EXPECT_EQ(class_sizes(left(0.5)), (std::vector<std::int64_t>{4, 2, 1}));
+  EXPECT_EQ(left(0), pool);
+  // 7 / 3 of each, rounded down.
+  EXPECT_EQ(class_sizes(left(1)), (std::vector<std::int64_t>{2, 2, 2}));
+  const IndexList some = left(0.5);
+  EXPECT_TRUE(std::includes(pool.begin(), pool.end(), some.begin(), some.end()));
+  EXPECT_EQ(imbalanced({.imbalance = 0.5}, pool, labels(), 3, 1), some);
+  EXPECT_NE(imbalanced({.imbalance = 0.5}, pool, labels(), 3, 2), some);
+}
+
+// Half of 6 are 3: one of each class, in the pool's order.
+TEST(Validation, ImbalanceKeepsThePoolsOrder) {
+  const IndexList pool = {60, 0, 61, 40, 41, 1};
+  const auto left = imbalanced({.imbalance = 1}, pool, labels(), 3, 1);
+  EXPECT_EQ(class_sizes(left), (std::vector<std::int64_t>{1, 1, 1}));
+  const auto place = [&](std::int64_t i) { return std::ranges::find(pool, i) - pool.begin(); };
+  EXPECT_TRUE(std::ranges::is_sorted(left, {}, place));
+}
+
+// 64 / 2 = 32, and 32 / 1.11 * (1, 0.1, 0.01) = 28.8, 2.9, 0.3.
+TEST(Validation, ImbalanceTakesAtMostWhatAClassHas) {
+  IndexList pool(64);
+  std::iota(pool.begin(), pool.end(), std::int64_t{0});
+  EXPECT_EQ(class_sizes(imbalanced({.imbalance = 0.1}, pool, labels(), 3, 1)),
+            (std::vector<std::int64_t>{28, 2, 0}));
+  // A balanced half would be 10 of each.
+  EXPECT_EQ(class_sizes(imbalanced({.imbalance = 1}, pool, labels(), 3, 1)),
+            (std::vector<std::int64_t>{10, 10, 4}));
+}
+
+TEST(Validation, ImbalanceMayLeaveNothing) {
+  EXPECT_TRUE(imbalanced({.imbalance = 1}, {0, 40, 60}, labels(), 3, 1).empty());
+}
+
+// Two images of 2 x 2 bytes.
+Samples two_images() {
+  return {.channels = 1,
+          .height = 2,
+          .width = 2,
+          .pixels = {100, 100, 100, 100, 0, 255, 128, 7},
+          .labels = {1, 0},
+          .owners = {},
+          .is_features = false};
+}
+
+// byte + 255 * 0.1 * z with z from the image's own stream.
+TEST(Validation, NoiseIsAddedToACopy) {
+  const Samples noisy = noisy_copy({.noise = 0.1}, two_images(), {1, 0}, 3);
+  EXPECT_EQ(noisy.labels, (std::vector<std::int64_t>{0, 1}));
+  ASSERT_EQ(noisy.pixels.size(), 8u);
+  Random random(3, "validation-noise", 0, 1);
+  for (std::size_t i = 0; i < 4; ++i) {
+    const double wanted = std::round(two_images().pixels[4 + i] + 25.5 * random.normal());
+    EXPECT_EQ(noisy.pixels[i], std::min(std::max(wanted, 0.0), 255.0));
+  }
+  // An image's noise does not depend on which others there are.
+  const Samples alone = noisy_copy({.noise = 0.1}, two_images(), {0}, 3);
+  EXPECT_TRUE(std::ranges::equal(alone.image(0), noisy.image(1)));
 }
 
 }  // namespace

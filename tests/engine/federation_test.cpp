@@ -44,6 +44,7 @@ struct Example {
     data.dataset.classes = {"a", "b", "c"};
     data.dataset.training = samples(60, "training");
     data.dataset.test = samples(12, "test");
+    for (std::int64_t i = 0; i < 12; ++i) data.test.push_back(i);
     for (std::int64_t k = 0; k < 5; ++k) {
       auto& client = data.clients.emplace_back();
       for (std::int64_t i = 0; i < 10; ++i) client.push_back(k * 10 + i);
@@ -343,7 +344,7 @@ TEST(Federation, WorksInEitherPrecision) {
 TEST(Federation, StandardisesImagesWhenTold) {
   Example example;
   const double plain = example.federation().evaluate_test().loss;
-  example.setup.normalize_by_training_data = true;
+  example.setup.normalize = {"dataset", {}};
   EXPECT_NE(example.federation().evaluate_test().loss, plain);
 }
 
@@ -374,6 +375,92 @@ TEST(Federation, EvaluatesWithoutTouchingTheModel) {
   EXPECT_EQ(bytes(federation), before);
   EXPECT_GE(test.accuracy, 0);
   EXPECT_LE(test.accuracy, 1);
+}
+
+TEST(Federation, EvaluatesAnyPartAndSaysWhatTheModelSays) {
+  Example example;
+  example.data.clients[1].push_back(0);  // client 0 has it too
+  Federation federation = example.federation();
+  Predictions predictions;
+  const auto test = federation.evaluate(DataPart::test, predictions);
+  EXPECT_EQ(test->loss, federation.evaluate_test().loss);
+  EXPECT_EQ(federation.part_samples(DataPart::test), example.data.test);
+  ASSERT_EQ(predictions.size(), 12);
+  std::int64_t right = 0;
+  for (std::int64_t i = 0; i < 12; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    EXPECT_EQ(predictions.labels[at], example.data.dataset.test.labels[at]);
+    right += predictions.labels[at] == predictions.predicted[at];
+    float sum = 0;
+    for (std::int64_t c = 0; c < 3; ++c) {
+      sum += predictions.probability(i, c);
+      EXPECT_LE(predictions.probability(i, c),
+                predictions.probability(i, predictions.predicted[at]));
+    }
+    EXPECT_NEAR(sum, 1, 1e-6);
+  }
+  EXPECT_DOUBLE_EQ(test->accuracy, static_cast<double>(right) / 12);
+  EXPECT_EQ(federation.evaluate(DataPart::validation, predictions)->macro_auroc,
+            federation.evaluate_validation()->macro_auroc);
+  federation.evaluate(DataPart::training, predictions);
+  EXPECT_EQ(predictions.size(), 50);
+  example.data.validation.clear();
+  EXPECT_FALSE(example.federation().evaluate(DataPart::validation, predictions));
+}
+
+TEST(Federation, NamesTheClassesThatASetLacks) {
+  Example example;
+  EXPECT_TRUE(example.federation().info().notes.empty());
+  for (auto& label : example.data.dataset.test.labels) label = 1;
+  const Federation federation = example.federation();
+  ASSERT_EQ(federation.info().notes.size(), 1U);
+  expect_says(federation.info().notes[0], {"the test set has no sample of 2 of 3 classes (a, c)"});
+}
+
+TEST(Federation, LoadsAModelThatItSaved) {
+  Example example;
+  const auto saved = example.federation().model();
+  example.setup.seed = 2;
+  Federation other = example.federation();
+  const auto before = bytes(other);
+  auto broken = saved;
+  broken.pop_back();
+  EXPECT_THROW(other.load_model(broken), DataError);
+  EXPECT_EQ(bytes(other), before);
+  other.load_model(saved);
+  EXPECT_EQ(other.model(), saved);
+}
+
+// 16 samples of each class: every weight is 1, to the last bit. 10, 10, 28 are not even.
+TEST(Federation, BalancesClassesByTheLabelsOfAllClients) {
+  const auto trained = [](const char* weights, bool even) {
+    Example example;
+    example.data.clients[4].resize(8);
+    for (std::int64_t i = 0; i < 18 && !even; ++i) {
+      auto& label = example.data.dataset.training.labels[static_cast<std::size_t>(i)];
+      if (label != 2) label = 2;
+    }
+    example.setup.train.class_weights = weights;
+    Federation federation = example.federation();
+    federation.run_round(1, {0, 1, 2, 3, 4}, kGoOn);
+    std::vector<float> numbers;
+    for (const auto& array : federation.model()) {
+      const auto old = numbers.size();
+      numbers.resize(old + array.bytes.size() / sizeof(float));
+      std::memcpy(numbers.data() + old, array.bytes.data(), array.bytes.size());
+    }
+    return numbers;
+  };
+  const auto difference = [&](bool even) {
+    const auto plain = trained("none", even), balanced = trained("balanced", even);
+    float most = 0;
+    for (std::size_t i = 0; i < plain.size(); ++i) {
+      most = std::max(most, std::abs(plain[i] - balanced[i]));
+    }
+    return most;
+  };
+  EXPECT_LT(difference(true), 1e-6);
+  EXPECT_GT(difference(false), 1e-4);
 }
 
 TEST(Federation, TellsProgressToTheEnd) {

@@ -30,6 +30,7 @@ FederatedData data_of(std::vector<IndexList> clients) {
   data.dataset = {.name = "two-classes", .classes = {"dark", "bright"}};
   data.dataset.training = images(40, 1);
   data.dataset.test = images(20, 2);
+  for (std::int64_t i = 0; i < 20; ++i) data.test.push_back(i);
   data.clients = std::move(clients);
   return data;
 }
@@ -76,6 +77,10 @@ TEST(Local, MeansTheFiguresOfEachClientsOwnModel) {
   EXPECT_DOUBLE_EQ(after.accuracy, 0.5);
   EXPECT_NE(after.loss, before.loss);
   EXPECT_EQ(federation.evaluate_test().loss, after.loss);
+  // Each has recall 1 and 0, F1 2 x 10 / (20 + 10) and 0; both answers of all 20 images.
+  EXPECT_DOUBLE_EQ(after.balanced_accuracy.value(), 0.5);
+  EXPECT_DOUBLE_EQ(after.macro_f1.value(), 1.0 / 3);
+  EXPECT_EQ(after.confusion, (Confusion{{10, 10}, {10, 10}}));
 }
 
 // Two rounds of one client alone are two rounds of a federation of that client only.

@@ -430,5 +430,51 @@ TEST(RoundDriver, RefusesAServerStepThatIsNotFinite) {
   EXPECT_EQ(federation.model(), model);
 }
 
+// Pair by pair, which is what the area under the curve is.
+double auroc_by_pairs(const Predictions& predictions, std::int64_t of_class) {
+  double won = 0, pairs = 0;
+  for (std::int64_t p = 0; p < predictions.size(); ++p) {
+    if (predictions.labels[static_cast<std::size_t>(p)] != of_class) continue;
+    for (std::int64_t n = 0; n < predictions.size(); ++n) {
+      if (predictions.labels[static_cast<std::size_t>(n)] == of_class) continue;
+      const float a = predictions.probability(p, of_class),
+                  b = predictions.probability(n, of_class);
+      won += a > b ? 1 : a == b ? 0.5 : 0;
+      ++pairs;
+    }
+  }
+  return won / pairs;
+}
+
+// 1,300 samples are three pieces of work.
+TEST(RoundDriver, EvaluatesAlikeWithAnyNumberOfWorkers) {
+  std::vector<Evaluation> evaluations;
+  std::vector<Predictions> predictions;
+  std::vector<std::int64_t> ids(1300);
+  std::iota(ids.rbegin(), ids.rend(), 0);
+  for (const std::size_t workers : {1U, 2U, 3U}) {
+    ToyOptions options;
+    options.sizes = {600, 700};
+    options.workers = workers;
+    ToyFederation federation(std::move(options));
+    evaluations.push_back(federation.driver->evaluate(*federation.store, ids, federation.stop,
+                                                      &predictions.emplace_back()));
+  }
+  const Evaluation& first = evaluations[0];
+  for (std::size_t i = 1; i < 3; ++i) {
+    EXPECT_EQ(evaluations[i].loss, first.loss);
+    EXPECT_EQ(evaluations[i].macro_auroc, first.macro_auroc);
+    EXPECT_EQ(evaluations[i].confusion, first.confusion);
+    EXPECT_EQ(predictions[i].probabilities, predictions[0].probabilities);
+  }
+  ASSERT_EQ(predictions[0].size(), 1300);
+  double mean = 0;
+  for (std::int64_t c = 0; c < 3; ++c) mean += auroc_by_pairs(predictions[0], c) / 3;
+  EXPECT_NEAR(first.macro_auroc.value(), mean, 1e-12);
+  std::int64_t right = 0;
+  for (std::size_t c = 0; c < 3; ++c) right += first.confusion[c][c];
+  EXPECT_DOUBLE_EQ(first.accuracy, static_cast<double>(right) / 1300);
+}
+
 }  // namespace
 }  // namespace fedvg

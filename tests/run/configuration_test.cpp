@@ -57,6 +57,28 @@ TEST_F(ConfigurationTest, AMethodsNameChoosesItsPartsAndEachCanBeSet) {
   EXPECT_EQ(*configuration.method.weighting.options.find("norm"), Value("l2"));
 }
 
+TEST_F(ConfigurationTest, NormalizationIsANameOrNumbers) {
+  EXPECT_EQ(load("").data.normalize, (Part{"none", {}}));
+  EXPECT_EQ(load("[data]\nnormalize = \"dataset\"\n").data.normalize, (Part{"dataset", {}}));
+  const Part wanted{"given", Table{{"mean", Array{0.5}}, {"std", Array{0.25}}}};
+  for (const char* text :
+       {"{mean = [0.5], std = [0.25]}", "{name = \"given\", mean = [0.5], std = [0.25]}"}) {
+    const auto configuration = load(std::string("[data]\nnormalize = ") + text + "\n");
+    EXPECT_EQ(configuration.data.normalize, wanted) << text;
+    EXPECT_EQ(load(configuration.text()).resolved, configuration.resolved) << text;
+  }
+  EXPECT_THAT(problems_of("[data]\nnormalize = {name = \"dataset\", mean = [0.5]}\n"),
+              ElementsAre(HasSubstr("mean")));
+  EXPECT_THAT(problems_of("[data]\nnormalize = \"datset\"\n"),
+              ElementsAre(AllOf(HasSubstr("a.toml:2"), HasSubstr("dataset"))));
+}
+
+TEST_F(ConfigurationTest, APaddingNeedsACrop) {
+  EXPECT_THAT(problems_of("[data]\naugment = [\"flip\"]\naugment_padding = 2\n"),
+              ElementsAre(AllOf(HasSubstr("a.toml:3"), HasSubstr("data.augment_padding"))));
+  EXPECT_THAT(problems_of("[data]\naugment = [\"crop\"]\naugment_padding = 2\n"), IsEmpty());
+}
+
 TEST_F(ConfigurationTest, APlusIsSymmetricInInputAndShownOneWay) {
   for (const char* name : {"fedvg+fedavg", "fedavg+fedvg"}) {
     const auto configuration = load("[method]\nname = \"" + std::string(name) + "\"\n");
@@ -113,6 +135,50 @@ TEST_F(ConfigurationTest, AMethodThatNeedsAValidationSetIsRefusedWithoutOne) {
   }
 }
 
+TEST_F(ConfigurationTest, SettingsOfAnotherValidationSourceAreRefusedTogether) {
+  EXPECT_THAT(problems_of("[validation]\npath = \"x\"\nmapping = \"m.csv\"\n"),
+              ElementsAre(HasSubstr("a.toml:2: validation.path: is for validation.source = "
+                                    "\"file\", but the source is \"holdout\""),
+                          HasSubstr("a.toml:3: validation.mapping: is for")));
+  EXPECT_THAT(problems_of("[validation]\nsource = \"file\"\nratio = 0.3\n"),
+              ElementsAre(HasSubstr("a.toml:3: validation.ratio: is for validation.source = "
+                                    "\"holdout\""),
+                          HasSubstr("validation.path: is missing")));
+  // A default that was written out, and a section with another mistake.
+  EXPECT_THAT(problems_of("[validation]\nsource = \"none\"\nratio = 0.1\npath = \"\"\n"),
+              IsEmpty());
+  EXPECT_THAT(problems_of("[validation]\nsource = \"holdaut\"\nmapping = \"m.csv\"\n"),
+              ElementsAre(HasSubstr("a.toml:2: validation.source")));
+}
+
+TEST_F(ConfigurationTest, CorruptionMustBeWhole) {
+  const auto configuration =
+      load("[corruption]\nshare = 0.2\nkind = \"label-noise\"\nlevel = 0.5\n");
+  EXPECT_EQ(configuration.corruption.share, 0.2);
+  EXPECT_EQ(configuration.corruption.kind, "label-noise");
+  EXPECT_EQ(configuration.corruption.level, 0.5);
+  EXPECT_EQ(load("").corruption.share, 0);
+  EXPECT_THAT(problems_of("[corruption]\nshare = 0.2\n"),
+              ElementsAre(HasSubstr("corruption.kind: is missing")));
+  EXPECT_THAT(problems_of("[corruption]\nshare = 0.2\nkind = \"label-noise\"\nlevel = 1.5\n"),
+              ElementsAre(HasSubstr("a.toml:4: corruption.level: must be in (0, 1]")));
+  EXPECT_THAT(
+      problems_of("[corruption]\nshare = 1.5\nkind = \"label-flop\"\n"),
+      ElementsAre(HasSubstr("a.toml:2: corruption.share"), HasSubstr("a.toml:3: corruption.kind")));
+}
+
+// Nobody receives what clients would send.
+TEST_F(ConfigurationTest, CorruptedUpdatesAreRefusedWhereNoneIsSent) {
+  const std::string flip = "[corruption]\nshare = 0.2\nlevel = 1\nkind = \"sign-flip\"\n";
+  const std::string labels = "[corruption]\nshare = 0.2\nkind = \"label-flip\"\n";
+  for (const std::string method : {"centralized", "local"}) {
+    const std::string lines = "[method]\nname = \"" + method + "\"\n";
+    EXPECT_THAT(problems_of(lines + flip), ElementsAre(HasSubstr("they send nothing")));
+    EXPECT_THAT(problems_of(lines + labels), IsEmpty());
+  }
+  EXPECT_THAT(problems_of(flip), IsEmpty());
+}
+
 TEST_F(ConfigurationTest, PathsBecomeAbsolute) {
   const auto here = std::filesystem::current_path();
   const auto configuration = load(
@@ -137,6 +203,27 @@ TEST_F(ConfigurationTest, WhatASettingReplacesIsSaid) {
               ElementsAre("train.participants = 5 replaces train.participation = 0.2",
                           "train.steps = 7 replaces train.epochs = 2"));
   EXPECT_THAT(load("[train]\nparticipants = 5\n").notes, IsEmpty());
+}
+
+TEST_F(ConfigurationTest, AFileAloneIsATorchscriptModel) {
+  for (const char* text : {"model = {file = \"net.ts\"}\n", "[model]\nfile = \"net.ts\"\n",
+                           "[model]\nname = \"torchscript\"\nfile = \"net.ts\"\n"}) {
+    const auto configuration = load(text);
+    EXPECT_EQ(configuration.model.name, "torchscript");
+    EXPECT_EQ(*configuration.model.options.find("file"),
+              Value(std::filesystem::absolute("net.ts").string()));
+    EXPECT_EQ(load(configuration.text()).text(), configuration.text());
+  }
+  EXPECT_EQ(load("", {"model.file=net.ts"}).model.name, "torchscript");
+  EXPECT_THAT(problems_of("[model]\nname = \"cnn\"\nfile = \"net.ts\"\n"),
+              ElementsAre(HasSubstr("model.file")));
+}
+
+TEST_F(ConfigurationTest, TheInitialModelStandsBesideItsName) {
+  const auto configuration = load("[model]\nname = \"resnet18\"\ninit = \"w.safetensors\"\n");
+  EXPECT_EQ(configuration.initial_model, std::filesystem::absolute("w.safetensors"));
+  EXPECT_THAT(configuration.text(), HasSubstr("w.safetensors"));
+  EXPECT_EQ(load("").initial_model, "");
 }
 
 TEST_F(ConfigurationTest, DroppedOptionsOfAReplacedPartAreSaid) {

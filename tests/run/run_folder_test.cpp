@@ -47,14 +47,14 @@ RoundResult a_round(std::int64_t number) {
   bad.loss_first = bad.loss_last = std::nan("");
   bad.status = "not-finite";
   record.clients = {good, bad};
-  result.test = {0.5, 1.25};
+  result.test = {0.5, 1.25, 0.625, 0.375, std::nullopt, {{3, 1}, {0, 0}}};
   result.seconds = 1.5;
   result.seconds_evaluate = 0.0625;
   return result;
 }
 
 const std::vector<TensorInfo> kTensors = {{"fc.weight", "fc", {2, 2}}, {"fc.bias", "fc", {2}}};
-const RunFolder::Documents kDocuments = {"seed = 1\n", "{}\n", "[]\n"};
+const RunFolder::Documents kDocuments = {"seed = 1\n", "{}\n", "[]\n", {"cat", "dog, wet"}};
 
 class RunFolderTest : public ::testing::Test {
  protected:
@@ -70,8 +70,11 @@ TEST_F(RunFolderTest, TablesHaveTheDocumentedColumns) {
   EXPECT_EQ(content("rounds.csv"),
             "round,test_accuracy,test_loss,val_accuracy,val_loss,participants,rejected,weight_min,"
             "weight_max,weight_entropy,bytes_down,bytes_up,seconds,seconds_train,seconds_score,"
-            "seconds_combine,seconds_evaluate\n"
-            "1,0.5,1.25,,,2,1,1,1,,80,80,1.5,0.5,0.25,0.125,0.0625\n");
+            "seconds_combine,seconds_evaluate,test_balanced_accuracy,val_balanced_accuracy,"
+            "test_macro_f1,val_macro_f1,test_macro_auroc,val_macro_auroc\n"
+            "1,0.5,1.25,,,2,1,1,1,,80,80,1.5,0.5,0.25,0.125,0.0625,0.625,,0.375,,,\n");
+  EXPECT_EQ(content("classes.csv"),
+            "round,class,samples,recall\n1,cat,4,0.75\n1,\"dog, wet\",0,\n");
   EXPECT_EQ(content("clients.csv"),
             "round,client,samples,steps,weight,score,norm,loss_first,loss_last,status,"
             "seconds_train,seconds_score,corrupted\n"
@@ -87,6 +90,32 @@ TEST_F(RunFolderTest, ARoundWithoutLayersHasNoLinesThere) {
   RunFolder folder(path_, kDocuments);
   folder.add(a_round(1), {});
   EXPECT_EQ(content("layers.csv"), "round,client,tensor,block,norm,weight\n");
+}
+
+TEST_F(RunFolderTest, ARoundThatWasNotEvaluatedHasNoLineOfAClass) {
+  RunFolder folder(path_, kDocuments);
+  RoundResult result = a_round(1);
+  result.test.reset();
+  folder.add(result, {});
+  EXPECT_EQ(content("classes.csv"), "round,class,samples,recall\n");
+  EXPECT_THAT(content("rounds.csv"), HasSubstr("\n1,,,,,2,1,1,1,,80,80,1.5,0.5,0.25,0.125,0.0625"
+                                               ",,,,,,\n"));
+}
+
+TEST_F(RunFolderTest, TheConfusionNamesClassesOnBothSides) {
+  RunFolder folder(path_, kDocuments);
+  folder.write_confusion({{3, 1}, {0, 2}});
+  EXPECT_EQ(content("confusion.csv"), "true_class,cat,\"dog, wet\"\ncat,3,1\n\"dog, wet\",0,2\n");
+}
+
+TEST_F(RunFolderTest, CorruptedClientsAreMarkedWhereThereAreAny) {
+  RunFolder folder(path_, kDocuments);
+  RoundResult result = a_round(1);
+  result.record.clients[0].corrupted = false;
+  result.record.clients[1].corrupted = true;
+  folder.add(result, {});
+  EXPECT_THAT(content("clients.csv"), HasSubstr(",0.75,0.5,0\n"));
+  EXPECT_THAT(content("clients.csv"), HasSubstr(",0,0,1\n"));
 }
 
 TEST_F(RunFolderTest, DocumentsAndModelAreThere) {
@@ -126,7 +155,7 @@ TEST_F(RunFolderTest, AFullDiskLeavesWholeRounds) {
   RunFolder folder(path_, kDocuments);
   folder.add(a_round(1), kTensors);
   const std::string rounds = content("rounds.csv"), clients = content("clients.csv"),
-                    layers = content("layers.csv");
+                    layers = content("layers.csv"), classes = content("classes.csv");
   rlimit before = {};
   ::getrlimit(RLIMIT_FSIZE, &before);
   std::signal(SIGXFSZ, SIG_IGN);
@@ -141,6 +170,7 @@ TEST_F(RunFolderTest, AFullDiskLeavesWholeRounds) {
   EXPECT_EQ(content("rounds.csv"), rounds);
   EXPECT_EQ(content("clients.csv"), clients);
   EXPECT_EQ(content("layers.csv"), layers);
+  EXPECT_EQ(content("classes.csv"), classes);
 }
 
 TEST_F(RunFolderTest, AFolderThatCannotBeFilledIsRemovedAgain) {

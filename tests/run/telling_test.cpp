@@ -47,6 +47,28 @@ TEST(PartitionTable, CountsClientsAndDValByClass) {
             " clients        3   1   2\n");
 }
 
+TEST(PartitionTable, NamesClientsAndCountsAPooledTestSet) {
+  FederatedData data;
+  data.dataset.classes = {"cat", "dog"};
+  data.dataset.training.labels = {0, 1, 1, 0, 1};
+  data.clients = {{0}, {2}};
+  data.client_names = {"alice", "bob"};
+  data.counts = {{1, 0}, {0, 1}};
+  data.validation_set = Samples{};
+  data.validation_set->labels = {1, 1};
+  data.validation = {0, 1};
+  data.pooled = true;
+  data.test = {3, 4};
+  EXPECT_EQ(partition_table(data),
+            "classes: 0 = cat, 1 = dog\n\n"
+            "  client  samples   0   1\n"
+            " 0 alice        1   1   0\n"
+            "   1 bob        1   0   1\n"
+            "   D_val        2   0   2\n"
+            "    test        2   1   1\n"
+            " clients        2   1   1\n");
+}
+
 // (2 sums + 4 waiting + 2 workers) * 2.5 MB + 47 MB = 67 MB.
 TEST(MemoryEstimate, AddsUpModelsAndData) {
   const MemoryEstimate estimate{

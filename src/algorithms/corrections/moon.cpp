@@ -31,6 +31,8 @@ class Moon final : public Correction {
  public:
   explicit Moon(const MoonOptions& options) : options_(options) {}
 
+  bool needs_features() const override { return true; }
+
   void begin(LocalContext& context) const override {
     context.tools->load_replica(kGlobal, context.global, *context.global_buffers);
     const auto w = context.state->find("w");

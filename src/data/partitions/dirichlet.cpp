@@ -4,19 +4,14 @@
 //
 //   p ~ Dirichlet(alpha, …, alpha) over the clients that hold less than available / clients
 //   client k gets the class's shuffled samples from round(m * sum_{j<k} p_j) on, m in all
-//
-// p_k = exp(g_k - log sum_j exp(g_j)) with g the logarithms of Gamma(alpha) variates: for
-// small alpha the variates themselves underflow and p would be 0 / 0.
 
-#include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "data/minimum.h"
+#include "data/proportions.h"
 #include "data/stratify.h"
 #include "fedvg/partition.h"
 #include "fedvg/random.h"
@@ -44,16 +39,6 @@ std::vector<std::size_t> unfilled(const std::vector<IndexList>& clients, std::si
   return open;
 }
 
-// Running sums of unnormalised Dirichlet proportions, the largest of which is 1.
-std::vector<double> running_proportions(double alpha, std::size_t count, Random& random) {
-  std::vector<double> sums(count);
-  for (double& g : sums) g = random.log_gamma_variate(alpha);
-  const double largest = *std::max_element(sums.begin(), sums.end());
-  double sum = 0;
-  for (double& g : sums) g = sum += std::exp(g - largest);
-  return sums;
-}
-
 class Dirichlet final : public Partitioner {
  public:
   explicit Dirichlet(const DirichletOptions& options) : options_(options) {}
@@ -73,15 +58,12 @@ class Dirichlet final : public Partitioner {
       if (samples.empty()) continue;
       random.shuffle(std::span(samples));
       const auto open = unfilled(clients, request.available.size());
-      const auto sums = running_proportions(options_.alpha, open.size(), random);
-      const double scale = static_cast<double>(samples.size()) / sums.back();
+      const auto cuts = dirichlet_cuts(options_.alpha, open.size(), std::ssize(samples), random);
       std::int64_t from = 0;
       for (std::size_t i = 0; i < open.size(); ++i) {
-        const std::int64_t to =
-            i + 1 == open.size() ? std::ssize(samples) : std::llround(sums[i] * scale);
         IndexList& client = clients[open[i]];
-        client.insert(client.end(), samples.begin() + from, samples.begin() + to);
-        from = to;
+        client.insert(client.end(), samples.begin() + from, samples.begin() + cuts[i]);
+        from = cuts[i];
       }
     }
     return clients;

@@ -34,6 +34,7 @@ std::int64_t left_out(const Partition& partition, std::int64_t samples) {
   };
   for (const auto& client : partition.clients) mark(client);
   if (partition.validation) mark(*partition.validation);
+  if (partition.test) mark(*partition.test);
   return std::count(named.begin(), named.end(), false);
 }
 
@@ -45,6 +46,8 @@ class FilePartition final : public Partitioner {
           "partition.scheme = \"file\" needs partition.file, the path of a JSON file");
     }
   }
+
+  bool drawn() const override { return false; }
 
   Partition draw(const PartitionRequest& request) const override {
     Partition partition = read_partition_file(options_.file, request.data, request.overlap);

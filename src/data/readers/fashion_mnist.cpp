@@ -31,7 +31,7 @@ class FashionMnist final : public DatasetReader {
   explicit FashionMnist(const FashionMnistOptions& options) : options_(options) {}
 
  private:
-  Dataset load() const override {
+  Dataset load(const ReadRequest&) const override {
     std::error_code ignored;
     if (options_.path.empty() && !std::filesystem::exists(debian_folder, ignored)) {
       throw DataError(std::string(debian_folder) +

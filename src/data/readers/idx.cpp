@@ -32,7 +32,7 @@ class IdxReader final : public DatasetReader {
 
  private:
   // Classes are 0 to the largest label of the training set.
-  Dataset load() const override {
+  Dataset load(const ReadRequest&) const override {
     Dataset dataset = read_idx_folder(options_.path);
     dataset.name = "idx";
     const auto& labels = dataset.training.labels;

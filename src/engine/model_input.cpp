@@ -1,0 +1,54 @@
+#include "engine/model_input.h"
+
+#include <algorithm>
+
+#include "fedvg/error.h"
+
+namespace fedvg {
+namespace {
+
+std::string channels_text(std::int64_t channels) {
+  return std::to_string(channels) + (channels == 1 ? " channel" : " channels");
+}
+
+[[noreturn]] void refuse_features(const Samples& samples, const std::string& name) {
+  throw OptionError("model.name: " + name + " takes images, and the data are " +
+                    std::to_string(samples.channels) +
+                    " features a sample; take model.name = \"mlp\"");
+}
+
+}  // namespace
+
+ModelInput model_input(const Samples& samples, std::int64_t classes) {
+  return {samples.channels, samples.height, samples.width, classes};
+}
+
+std::unique_ptr<Model> model_for(const ModelBuilder& builder, const Samples& samples,
+                                 std::int64_t classes, const std::string& name) {
+  std::unique_ptr<Model> model;
+  try {
+    model = builder.build(model_input(samples, classes));
+  } catch (const OptionError&) {  // an extent of 1 x 1 is none that a network should complain of
+    if (samples.is_features) refuse_features(samples, name);
+    throw;
+  }
+  const auto& parameters = model->parameters();
+  const bool convolves = std::any_of(parameters.begin(), parameters.end(),
+                                     [](const auto& p) { return p.tensor.dim() == 4; });
+  if (samples.is_features && convolves) refuse_features(samples, name);
+  return model;
+}
+
+std::int64_t batch_channels(const Model& model, const Samples& samples, const std::string& name) {
+  constexpr std::int64_t kColours = 3;
+  const std::int64_t wanted = model.input_channels();
+  if (samples.is_features || wanted == 0 || wanted == samples.channels) return samples.channels;
+  if (samples.channels == 1 && wanted == kColours) return wanted;
+  throw OptionError("model.name: " + name + " takes images of " + channels_text(wanted) +
+                    ", these have " + channels_text(samples.channels) +
+                    (samples.channels == kColours
+                         ? "; take a model of 3 channels, or gray images"
+                         : "; only gray images are repeated, to 3 channels"));
+}
+
+}  // namespace fedvg

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "fedvg/dataset.h"
+#include "fedvg/model.h"
+
+namespace fedvg {
+
+/// Builds a model for these samples, to look at. `name` is the network's, for messages.
+/// Throws OptionError as the builder does, and for features when the network convolves.
+std::unique_ptr<Model> model_for(const ModelBuilder& builder, const Samples& samples,
+                                 std::int64_t classes, const std::string& name);
+
+/// What the data ask of a model.
+ModelInput model_input(const Samples& samples, std::int64_t classes);
+
+/// Channels of a batch: those of the samples, or three to which gray images are repeated.
+/// Throws OptionError when the model takes another number.
+std::int64_t batch_channels(const Model& model, const Samples& samples, const std::string& name);
+
+}  // namespace fedvg

@@ -1,0 +1,155 @@
+#include "models/layers.h"
+
+#include <ATen/ops/batch_norm.h>
+#include <ATen/ops/conv2d.h>
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/group_norm.h>
+#include <ATen/ops/layer_norm.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/zeros.h>
+
+#include <cmath>
+#include <optional>
+#include <utility>
+
+namespace fedvg {
+namespace {
+
+template <class Draw>
+void fill(const at::Tensor& tensor, Draw draw) {
+  std::vector<double> values(static_cast<std::size_t>(tensor.numel()));
+  for (auto& value : values) value = draw();
+  tensor.detach().copy_(at::from_blob(values.data(), tensor.sizes(), at::kDouble));
+}
+
+// Fan-in: the numbers of `weight` that make one output.
+void fill_by_fan_in(const at::Tensor& weight, const at::Tensor& bias, Random& random) {
+  const double bound = 1 / std::sqrt(static_cast<double>(weight.numel() / weight.size(0)));
+  fill_uniform(weight, bound, random);
+  if (bias.defined()) fill_uniform(bias, bound, random);
+}
+
+std::optional<at::Tensor> optional(const at::Tensor& tensor) {
+  return tensor.defined() ? std::optional(tensor) : std::nullopt;
+}
+
+}  // namespace
+
+std::string TensorList::block_of(const std::string& name) const {
+  return block_.empty() ? name.substr(0, name.find('.')) : block_;
+}
+
+at::Tensor TensorList::parameter(const std::string& name, const std::vector<std::int64_t>& shape) {
+  at::Tensor tensor = at::zeros(shape, at::kFloat);
+  tensor.set_requires_grad(true);
+  parameters_.push_back({name, block_of(name), tensor});
+  return tensor;
+}
+
+at::Tensor TensorList::buffer(const std::string& name, const at::Tensor& value) {
+  buffers_.push_back({name, block_of(name), value});
+  return value;
+}
+
+void fill_uniform(const at::Tensor& tensor, double bound, Random& random) {
+  fill(tensor, [&] { return (2 * random.uniform() - 1) * bound; });
+}
+
+void fill_normal(const at::Tensor& tensor, double deviation, Random& random) {
+  fill(tensor, [&] { return random.normal() * deviation; });
+}
+
+void fill_truncated_normal(const at::Tensor& tensor, double deviation, Random& random) {
+  constexpr double kEnd = 2;
+  fill(tensor, [&] {
+    double value = random.normal() * deviation;
+    while (std::abs(value) > kEnd) value = random.normal() * deviation;
+    return value;
+  });
+}
+
+void fill_constant(const at::Tensor& tensor, double value) { tensor.detach().fill_(value); }
+
+Linear::Linear(TensorList& tensors, const std::string& name, std::int64_t in, std::int64_t out,
+               bool with_bias)
+    : weight(tensors.parameter(name + ".weight", {out, in})) {
+  if (with_bias) bias = tensors.parameter(name + ".bias", {out});
+}
+
+Linear::Linear(at::Tensor w, at::Tensor b) : weight(std::move(w)), bias(std::move(b)) {}
+
+at::Tensor Linear::forward(const at::Tensor& x, Mode) {
+  return at::linear(x, weight, optional(bias));
+}
+
+void Linear::initialize(Random& random) { fill_by_fan_in(weight, bias, random); }
+
+Conv2d::Conv2d(TensorList& tensors, const std::string& name, const Conv2dShape& shape)
+    : weight(
+          tensors.parameter(name + ".weight", {shape.out, shape.in, shape.kernel, shape.kernel})),
+      stride(shape.stride),
+      padding(shape.padding) {
+  if (shape.bias) bias = tensors.parameter(name + ".bias", {shape.out});
+}
+
+at::Tensor Conv2d::forward(const at::Tensor& x, Mode) {
+  return at::conv2d(x, weight, optional(bias), stride, padding);
+}
+
+void Conv2d::initialize(Random& random) { fill_by_fan_in(weight, bias, random); }
+
+BatchNorm::BatchNorm(TensorList& tensors, const std::string& name, std::int64_t features)
+    : weight(tensors.parameter(name + ".weight", {features})),
+      bias(tensors.parameter(name + ".bias", {features})),
+      running_mean(tensors.buffer(name + ".running_mean", at::zeros({features}, at::kFloat))),
+      running_var(tensors.buffer(name + ".running_var", at::ones({features}, at::kFloat))),
+      num_batches_tracked(tensors.buffer(name + ".num_batches_tracked", at::zeros({}, at::kLong))) {
+}
+
+at::Tensor BatchNorm::forward(const at::Tensor& x, Mode mode) {
+  const bool own = mode == Mode::batch_statistics;
+  if (mode == Mode::train || mode == Mode::cumulative) num_batches_tracked.add_(1);
+  const double momentum = mode == Mode::cumulative ? 1 / num_batches_tracked.item<double>() : 0.1;
+  return at::batch_norm(x, weight, bias, own ? std::nullopt : std::optional(running_mean),
+                        own ? std::nullopt : std::optional(running_var), mode != Mode::eval,
+                        momentum, /*eps=*/1e-5, /*cudnn_enabled=*/true);
+}
+
+void BatchNorm::initialize(Random&) {
+  fill_constant(weight, 1);
+  fill_constant(bias, 0);
+  running_mean.zero_();
+  running_var.fill_(1);
+  num_batches_tracked.zero_();
+}
+
+GroupNorm::GroupNorm(TensorList& tensors, const std::string& name, std::int64_t number,
+                     std::int64_t features)
+    : weight(tensors.parameter(name + ".weight", {features})),
+      bias(tensors.parameter(name + ".bias", {features})),
+      groups(number) {}
+
+at::Tensor GroupNorm::forward(const at::Tensor& x, Mode) {
+  return at::group_norm(x, groups, weight, bias, /*eps=*/1e-5);
+}
+
+void GroupNorm::initialize(Random&) {
+  fill_constant(weight, 1);
+  fill_constant(bias, 0);
+}
+
+LayerNorm::LayerNorm(TensorList& tensors, const std::string& name, std::int64_t features)
+    : weight(tensors.parameter(name + ".weight", {features})),
+      bias(tensors.parameter(name + ".bias", {features})) {}
+
+at::Tensor LayerNorm::forward(const at::Tensor& x, Mode) {
+  return at::layer_norm(x, weight.sizes(), weight, bias, /*eps=*/1e-6);
+}
+
+void LayerNorm::initialize(Random&) {
+  fill_constant(weight, 1);
+  fill_constant(bias, 0);
+}
+
+}  // namespace fedvg

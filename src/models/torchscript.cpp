@@ -1,0 +1,346 @@
+// A network out of a TorchScript file: whatever torch.jit.script or torch.jit.trace made of a
+// module whose forward(images) gives logits.
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/zeros.h>
+#include <torch/csrc/jit/api/module.h>
+#include <torch/csrc/jit/passes/inliner.h>
+#include <torch/csrc/jit/runtime/graph_executor.h>
+#include <torch/csrc/jit/serialization/import.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <system_error>
+#include <utility>
+
+#include "fedvg/error.h"
+#include "fedvg/model.h"
+#include "fedvg/registry.h"
+
+namespace fedvg {
+namespace {
+
+namespace jit = torch::jit;
+
+struct TorchscriptOptions {
+  std::string file;
+  std::int64_t channels = 0;
+
+  template <class Visitor>
+  static void describe(Visitor& visit) {
+    visit("file", &TorchscriptOptions::file, FilePath{},
+          "what torch.jit.save wrote: a module whose forward(images) gives logits");
+    visit("channels", &TorchscriptOptions::channels, at_least(0),
+          "of the images, gray ones are repeated to 3; 0: those of the data");
+  }
+};
+
+// Of libtorch's many lines (an interpreter's trace, a stack) the one that says what is wrong.
+std::string reason_of(const std::exception& error) {
+  const auto* from_torch = dynamic_cast<const c10::Error*>(&error);
+  std::istringstream lines(from_torch ? from_torch->what_without_backtrace() : error.what());
+  std::string line, first, raised;
+  while (std::getline(lines, line)) {
+    if (line.empty()) continue;
+    if (first.empty()) first = line;
+    if (line.find("Error: ") < line.find(' ')) raised = line;
+  }
+  return raised.empty() ? first : raised;
+}
+
+jit::Module load_module(const std::string& path) {
+  // The profiling executor's numbers depend on what a worker ran before.
+  [[maybe_unused]] static const bool set = [] { return jit::getExecutorMode() = false; }();
+  if (std::filesystem::is_directory(path)) throw DataError(path + ": it is a folder");
+  if (!std::ifstream(path)) {
+    throw DataError(path + ": cannot be opened: " + std::generic_category().message(errno));
+  }
+  try {
+    return jit::load(path, at::kCPU);
+  } catch (const std::exception& error) {
+    throw DataError(path + ": not a TorchScript file, which torch.jit.save writes (" +
+                    reason_of(error) +
+                    "); weights alone, .safetensors, are model.init beside a model.name");
+  }
+}
+
+enum class Draws {
+  never,
+  in_training,
+  always,  ///< traced in training mode
+};
+
+// Whether a graph, in which all calls are inlined, draws random numbers.
+Draws draws_of(const jit::Block& block) {
+  static const std::set<std::string> kDropout = {"aten::dropout",         "aten::dropout_",
+                                                 "aten::feature_dropout", "aten::alpha_dropout",
+                                                 "aten::alpha_dropout_",  "aten::feature_dropout_",
+                                                 "aten::native_dropout"};
+  static const std::set<std::string> kOther = {
+      "aten::bernoulli",  "aten::bernoulli_", "aten::rand",     "aten::rand_like",
+      "aten::randn",      "aten::randn_like", "aten::randint",  "aten::randperm",
+      "aten::normal",     "aten::normal_",    "aten::uniform_", "aten::rrelu",
+      "aten::multinomial"};
+  Draws draws = Draws::never;
+  for (const jit::Node* node : block.nodes()) {
+    const std::string kind = node->kind().toQualString();
+    Draws found = kOther.contains(kind) ? Draws::in_training : Draws::never;
+    if (kDropout.contains(kind)) {
+      const auto share = jit::toIValue(node->input(1)), training = jit::toIValue(node->input(2));
+      const bool off = (share && share->isDouble() && share->toDouble() == 0) ||
+                       (training && training->isBool() && !training->toBool());
+      if (!off) found = training && training->isBool() ? Draws::always : Draws::in_training;
+    }
+    if (kind == "aten::scaled_dot_product_attention") {
+      const auto share = jit::toIValue(node->input(4));
+      if (!share || !share->isDouble() || share->toDouble() > 0) found = Draws::in_training;
+    }
+    for (const jit::Block* inner : node->blocks()) found = std::max(found, draws_of(*inner));
+    draws = std::max(draws, found);
+  }
+  return draws;
+}
+
+std::string module_of(const std::string& name) { return name.substr(0, name.rfind('.')); }
+
+std::string shape_text(const at::Tensor& tensor) {
+  std::ostringstream text;
+  text << tensor.sizes();
+  return text.str();
+}
+
+class TorchscriptModel final : public Model {
+ public:
+  TorchscriptModel(const TorchscriptOptions& options, const ModelInput& input)
+      : path_(options.file), channels_(options.channels), module_(load_module(path_)) {
+    if (!module_.find_method("forward")) throw DataError(path_ + ": it has no method forward()");
+    add_tensors();
+    check_output(input);
+    check_draws();
+    start_statistics_anew();
+  }
+
+  Output forward(const at::Tensor& images, Mode mode) override {
+    set_mode(mode);
+    Output output;
+    if (mode == Mode::cumulative) {
+      output.logits = accumulate(images);
+    } else if (mode == Mode::batch_statistics) {
+      const auto kept = buffer_values();
+      output.logits = call("forward", images);
+      put_back(kept);
+    } else {
+      output.logits = call("forward", images);
+    }
+    if (gives_features_) {
+      const auto kept = buffer_values();
+      output.features = call("features", images);
+      put_back(kept);
+    }
+    return output;
+  }
+
+  std::int64_t input_channels() const override { return channels_; }
+  std::string head() const override { return head_; }
+  bool draws_from_torch() const override { return draws_ != Draws::never; }
+
+  bool give_features() override {
+    gives_features_ = module_.find_method("features").has_value();
+    return gives_features_;
+  }
+
+  void initialize(Random&) override {
+    const auto source = tensors_of(load_module(path_));
+    std::size_t next = 0;
+    for (auto* list : {&parameters_, &buffers_}) {
+      for (auto& entry : *list) {
+        if (next == source.size() || source[next].tensor.sizes() != entry.tensor.sizes()) {
+          throw DataError(path_ + ": it changed while it was read");
+        }
+        entry.tensor.variable_data().copy_(source[next++].tensor);
+      }
+    }
+  }
+
+ private:
+  // Parameters, then buffers and what is not to be trained; a tensor of two names once.
+  static std::vector<NamedTensor> tensors_of(const jit::Module& module) {
+    std::vector<NamedTensor> trained, others;
+    std::set<const at::TensorImpl*> seen;
+    const auto add = [&](const std::string& name, const at::Tensor& tensor) {
+      if (!seen.insert(tensor.unsafeGetTensorImpl()).second) return;
+      (tensor.requires_grad() ? trained : others)
+          .push_back({name, name.substr(0, name.find('.')), tensor});
+    };
+    for (const auto& entry : module.named_parameters()) add(entry.name, entry.value);
+    for (const auto& entry : module.named_buffers()) add(entry.name, entry.value);
+    trained.insert(trained.end(), others.begin(), others.end());
+    return trained;
+  }
+
+  void add_tensors() {
+    for (auto& entry : tensors_of(module_)) {
+      (entry.tensor.requires_grad() ? parameters_ : buffers_).push_back(std::move(entry));
+    }
+    if (parameters_.empty()) {
+      throw DataError(path_ +
+                      ": it has no parameter that can be trained; torch.jit.freeze makes "
+                      "constants of them, and requires_grad may be off");
+    }
+    for (const auto& parameter : parameters_) {
+      if (parameter.tensor.dim() == 2) head_ = module_of(parameter.name);
+    }
+  }
+
+  void check_output(const ModelInput& input) {
+    const at::NoGradGuard no_grad;
+    const std::int64_t channels = channels_ > 0 ? channels_ : input.channels;
+    const bool features = input.height == 1 && input.width == 1;
+    const at::Tensor images =
+        features ? at::zeros({2, channels}) : at::zeros({2, channels, input.height, input.width});
+    set_mode(Mode::eval);
+    const at::Tensor logits = call("forward", images.to(parameters_[0].tensor.dtype()));
+    if (logits.dim() == 2 && logits.size(0) == 2 && logits.size(1) == input.classes) return;
+    throw DataError(path_ + ": forward() makes " + shape_text(logits) + " of two samples " +
+                    shape_text(images) + "; wanted logits of the data's " +
+                    std::to_string(input.classes) + " classes, [2, " +
+                    std::to_string(input.classes) + "]");
+  }
+
+  void check_draws() {
+    for (const char* name : {"forward", "features"}) {
+      const auto method = module_.find_method(name);
+      if (!method) continue;
+      const auto graph = method->graph()->copy();
+      jit::Inline(*graph);
+      draws_ = std::max(draws_, draws_of(*graph->block()));
+    }
+    if (draws_ == Draws::always) {
+      throw DataError(path_ +
+                      ": its dropout is at work in evaluation too, as tracing in training mode "
+                      "leaves it; use torch.jit.script, or trace the module after eval()");
+    }
+  }
+
+  // As a new BatchNorm has them: initialize() puts in those of the file.
+  void start_statistics_anew() {
+    for (auto& buffer : buffers_) {
+      if (is(buffer, ".running_mean") || is(buffer, ".num_batches_tracked")) buffer.tensor.zero_();
+      if (is(buffer, ".running_var")) buffer.tensor.fill_(1);
+    }
+  }
+
+  // With or without a module's name before it.
+  static bool is(const NamedTensor& buffer, const std::string& kind) {
+    return ("." + buffer.name).ends_with(kind);
+  }
+
+  at::Tensor call(const char* method, const at::Tensor& images) {
+    std::string what;
+    try {
+      const auto value = module_.get_method(method)({images});
+      if (value.isTensor()) return value.toTensor();
+      what = "gives " + value.tagKind() + ", not a tensor";
+    } catch (const std::exception& error) {
+      what = "fails on samples " + shape_text(images) + ": " + reason_of(error);
+    }
+    throw DataError(path_ + ": " + method + "() " + what);
+  }
+
+  // Training in whole; or, to see statistics of a batch, BatchNorm alone.
+  void set_mode(Mode mode) {
+    if (mode_ == mode) return;
+    mode_ = mode;
+    module_.train(mode == Mode::train);
+    if (mode == Mode::train || mode == Mode::eval) return;
+    for (jit::Module part : module_.modules()) {
+      if (part.hasattr("running_mean") && part.hasattr("training")) part.setattr("training", true);
+    }
+  }
+
+  std::vector<at::Tensor> buffer_values() const {
+    std::vector<at::Tensor> values;
+    for (const auto& buffer : buffers_) values.push_back(buffer.tensor.detach().clone());
+    return values;
+  }
+
+  // Not by way of the buffers themselves: autograd, which keeps them for the backward pass
+  // without using them, would call them changed.
+  void put_back(const std::vector<at::Tensor>& values) {
+    for (std::size_t i = 0; i < buffers_.size(); ++i) {
+      buffers_[i].tensor.variable_data().copy_(values[i]);
+    }
+  }
+
+  // Makes running statistics the mean over all batches, whatever the momentum m is:
+  // new = old + m (batch - old). A second pass from old + 1 ends m short of new + 1.
+  at::Tensor accumulate(const at::Tensor& images) {
+    const at::NoGradGuard no_grad;
+    const auto old = buffer_values();
+    at::Tensor logits = call("forward", images);
+    const auto after = buffer_values();
+    for (std::size_t i = 0; i < buffers_.size(); ++i) {
+      const bool statistic = is(buffers_[i], ".running_mean") || is(buffers_[i], ".running_var");
+      buffers_[i].tensor.variable_data().copy_(statistic ? old[i].add(1) : old[i]);
+    }
+    call("forward", images);
+    auto result = after;
+    for (std::size_t i = 0; i < buffers_.size(); ++i) {
+      const auto batches = batches_seen(buffers_[i], after);
+      if (!batches) continue;
+      const double momentum =
+          1 - buffers_[i].tensor.sub(after[i]).to(at::kDouble).mean().item<double>();
+      if (momentum < 1e-6) continue;  // not a running statistic, or not moving
+      result[i] = old[i].add(after[i].sub(old[i]), 1 / (momentum * *batches));
+    }
+    put_back(result);
+    return logits;
+  }
+
+  // The counter beside a running mean or variance; absent for another buffer.
+  std::optional<double> batches_seen(const NamedTensor& statistic,
+                                     const std::vector<at::Tensor>& values) const {
+    if (!is(statistic, ".running_mean") && !is(statistic, ".running_var")) return std::nullopt;
+    const auto dot = statistic.name.rfind('.');
+    const std::string counter =
+        statistic.name.substr(0, dot == std::string::npos ? 0 : dot + 1) + "num_batches_tracked";
+    for (std::size_t i = 0; i < buffers_.size(); ++i) {
+      if (buffers_[i].name == counter) return std::max(1.0, values[i].item<double>());
+    }
+    return std::nullopt;
+  }
+
+  std::string path_;
+  std::int64_t channels_;
+  jit::Module module_;
+  std::string head_;
+  std::optional<Mode> mode_;
+  Draws draws_ = Draws::never;
+  bool gives_features_ = false;
+};
+
+class Torchscript final : public ModelBuilder {
+ public:
+  explicit Torchscript(const TorchscriptOptions& options) : options_(options) {}
+
+  std::unique_ptr<Model> build(const ModelInput& input) const override {
+    if (options_.file.empty()) {
+      throw OptionError("model.file: is missing; name the TorchScript file of the network");
+    }
+    return std::make_unique<TorchscriptModel>(options_, input);
+  }
+
+ private:
+  TorchscriptOptions options_;
+};
+
+FEDVG_REGISTER(ModelBuilder, "torchscript", Torchscript, TorchscriptOptions,
+               "a network out of a TorchScript file");
+
+}  // namespace
+}  // namespace fedvg
