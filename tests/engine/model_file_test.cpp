@@ -102,8 +102,8 @@ TEST(ModelFile, AHeadOfOtherClassesStaysAsItIs) {
   const auto body = target("body", {2}), weight = target("head.weight", {3, 4}),
              bias = target("head.bias", {3}), other = target("header.weight", {3});
   const std::vector<NamedArray> arrays = {
-      counted("body", 2), to_array("head.weight", at::full({10, 4}, 5)),
-      to_array("head.bias", at::full({10}, 5)), counted("header.weight", 3)};
+      counted("body", 2), to_array("head.weight", at::full({10, 4}, 5.0)),
+      to_array("head.bias", at::full({10}, 5.0)), counted("header.weight", 3)};
   const std::vector<NamedTensor> targets = {body, weight, bias, other};
   EXPECT_THAT(load_but_other_head(arrays, targets, "head"),
               ElementsAre(TensorMisfit{Kind::reshaped, "head.weight", {10, 4}, {3, 4}, "F32"},

@@ -35,8 +35,8 @@ jit::Module batch_norm(const char* momentum) {
   jit::Module norm = part("BatchNorm");
   norm.register_parameter("weight", trained(at::ones({4})), false);
   norm.register_parameter("bias", trained(at::zeros({4})), false);
-  norm.register_buffer("running_mean", at::full({4}, 2));
-  norm.register_buffer("running_var", at::full({4}, 3));
+  norm.register_buffer("running_mean", at::full({4}, 2.0));
+  norm.register_buffer("running_var", at::full({4}, 3.0));
   norm.register_buffer("num_batches_tracked", at::full({}, 7, at::kLong));
   norm.define(std::string(R"(
 def forward(self, x):
@@ -166,8 +166,8 @@ TEST_F(Torchscript, BatchStatisticsLeaveTheBuffersAlone) {
   const auto model = saved(network());
   const Output scored = model->forward(images, Mode::batch_statistics);
   at::cross_entropy_loss(scored.logits, at::zeros({5}, at::kLong)).backward();
-  EXPECT_TRUE(find_tensor(model->buffers(), "norm.running_mean").equal(at::full({4}, 2)));
-  EXPECT_TRUE(find_tensor(model->buffers(), "norm.running_var").equal(at::full({4}, 3)));
+  EXPECT_TRUE(find_tensor(model->buffers(), "norm.running_mean").equal(at::full({4}, 2.0)));
+  EXPECT_TRUE(find_tensor(model->buffers(), "norm.running_var").equal(at::full({4}, 3.0)));
   EXPECT_EQ(find_tensor(model->buffers(), "norm.num_batches_tracked").item<double>(), 7);
   EXPECT_TRUE(scored.logits.allclose(model->forward(images, Mode::train).logits));
   EXPECT_FALSE(scored.logits.allclose(model->forward(images, Mode::eval).logits));
