@@ -121,7 +121,7 @@ class TorchscriptModel final : public Model {
     if (!module_.find_method("forward")) throw DataError(path_ + ": it has no method forward()");
     add_tensors();
     check_output(input);
-    check_draws();
+    check_draws("forward");
     start_statistics_anew();
   }
 
@@ -151,6 +151,7 @@ class TorchscriptModel final : public Model {
 
   bool give_features() override {
     gives_features_ = module_.find_method("features").has_value();
+    if (gives_features_) check_draws("features");
     return gives_features_;
   }
 
@@ -212,14 +213,10 @@ class TorchscriptModel final : public Model {
                     std::to_string(input.classes) + "]");
   }
 
-  void check_draws() {
-    for (const char* name : {"forward", "features"}) {
-      const auto method = module_.find_method(name);
-      if (!method) continue;
-      const auto graph = method->graph()->copy();
-      jit::Inline(*graph);
-      draws_ = std::max(draws_, draws_of(*graph->block()));
-    }
+  void check_draws(const char* method) {
+    const auto graph = module_.get_method(method).graph()->copy();
+    jit::Inline(*graph);
+    draws_ = std::max(draws_, draws_of(*graph->block()));
     if (draws_ == Draws::always) {
       throw DataError(path_ +
                       ": its dropout is at work in evaluation too, as tracing in training mode "

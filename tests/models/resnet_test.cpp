@@ -43,11 +43,11 @@ TEST(Resnet, HasThreeChannelsUnlessTold) {
 }
 
 TEST(Resnet, GivesThePooledInputOfTheClassifier) {
-  const auto model = build_model("resnet50", {3, 8, 8, 4}, Table{{"stem", "cifar"}});
+  const auto model = build_model("resnet18", {3, 8, 8, 4});
   Random random(1, "initial-model");
   model->initialize(random);
   const Output output = model->forward(at::rand({2, 3, 8, 8}), Mode::eval);
-  EXPECT_EQ(output.features.sizes().vec(), (std::vector<std::int64_t>{2, 2048}));
+  EXPECT_EQ(output.features.sizes().vec(), (std::vector<std::int64_t>{2, 512}));
   const at::Tensor logits =
       output.features.matmul(find_tensor(model->parameters(), "fc.weight").t())
           .add(find_tensor(model->parameters(), "fc.bias"));

@@ -225,6 +225,17 @@ TEST_F(Torchscript, GivesFeaturesWhereAMethodDoes) {
   output.logits.sum().add(output.features.sum()).backward();
 }
 
+// As torch.jit.trace leaves a module with an exported method, which it scripts.
+TEST_F(Torchscript, LooksForDropoutInWhatIsCalled) {
+  jit::Module net = network("z = torch.dropout(z, 0.5, False)");
+  net.define(
+      "def features(self, x):\n    return torch.dropout(x.flatten(1), 0.5, self.training)\n");
+  const auto model = saved(net);
+  EXPECT_FALSE(model->draws_from_torch());
+  ASSERT_TRUE(model->give_features());
+  EXPECT_TRUE(model->draws_from_torch());
+}
+
 TEST_F(Torchscript, RefusesAnotherNumberOfClasses) {
   network().save(path);
   EXPECT_THAT(refusal({1, 2, 2, 4}), HasSubstr("[2, 3]"));
