@@ -14,10 +14,11 @@ namespace fedvg {
 /// features, which are numbers and have shape [F, 1, 1].
 struct Samples {
   std::int64_t channels = 0, height = 0, width = 0;
-  std::vector<std::uint8_t> pixels;  ///< [N, C, H, W], row-major; a feature: 4 bytes, a float
-  std::vector<std::int64_t> labels;  ///< [N], each in [0, classes)
-  std::vector<std::string> owners;   ///< [N], the client a sample belongs to by nature; or empty
-  bool is_features = false;          ///< `pixels` holds floats of the machine's byte order
+  std::vector<std::uint8_t> pixels = {};  ///< [N, C, H, W], row-major; a feature: 4 bytes, a float
+  std::vector<std::int64_t> labels = {};  ///< [N], each in [0, classes)
+  std::vector<std::string> owners =
+      {};                    ///< [N], the client a sample belongs to by nature; or empty
+  bool is_features = false;  ///< `pixels` holds floats of the machine's byte order
 
   std::int64_t size() const { return static_cast<std::int64_t>(labels.size()); }
   /// Bytes of one sample: C * H * W numbers of one byte, or of four.

@@ -59,6 +59,9 @@ class Partitioner {
   /// false: the clients are taken as they are given. Their number, min_samples and on_short
   /// of the request do not apply, and partition.balanced is refused.
   virtual bool drawn() const { return true; }
+  /// What the reader is asked for as PartitionRequest::owners (ReadRequest::owner_column);
+  /// empty: nothing.
+  virtual std::string owner_column() const { return {}; }
 };
 
 }  // namespace fedvg

@@ -40,17 +40,9 @@ Path test_file(CifarLayout layout) {
   return layout == CifarLayout::cifar10 ? "test_batch.bin" : "test.bin";
 }
 
-std::string start_of(const Path& file) {
-  std::vector<std::uint8_t> start(512);
-  std::ifstream stream(file, std::ios::binary);
-  stream.read(reinterpret_cast<char*>(start.data()), static_cast<std::streamsize>(start.size()));
-  start.resize(static_cast<std::size_t>(stream.gcount()));
-  return describe_content(start);
-}
-
 // What a file of the wrong length is.
 [[noreturn]] void refuse_length(const Path& file, CifarLayout layout, std::int64_t bytes) {
-  const std::string content = start_of(file);
+  const std::string content = describe_file(file);
   const std::int64_t record = cifar_record_bytes(layout);
   const std::string wanted =
       "records of " + cifar_name(layout) + " (" + std::to_string(record) + " bytes each)";
@@ -70,14 +62,7 @@ std::string start_of(const Path& file) {
 }
 
 std::int64_t count_records(const Path& file, CifarLayout layout) {
-  std::error_code error;
-  const auto status = std::filesystem::status(file, error);
-  if (!std::filesystem::exists(status)) throw DataError(file.string() + " does not exist");
-  if (!std::filesystem::is_regular_file(status)) {
-    throw DataError(file.string() + " is not a regular file");
-  }
-  const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(file, error));
-  if (error) throw DataError(file.string() + " cannot be read: " + error.message());
+  const auto bytes = static_cast<std::int64_t>(file_bytes(file));
   if (bytes == 0) throw DataError(file.string() + " is empty (0 bytes); get the file again");
   if (bytes % cifar_record_bytes(layout) != 0) refuse_length(file, layout, bytes);
   return bytes / cifar_record_bytes(layout);
@@ -185,8 +170,7 @@ Samples read_cifar_files(const std::vector<Path>& files, CifarLayout layout, Cif
     pieces.push_back({.file = file, .first = total, .records = count_records(file, layout)});
     total += pieces.back().records;
   }
-  Samples samples{
-      .channels = 3, .height = 32, .width = 32, .pixels = {}, .labels = {}, .owners = {}};
+  Samples samples{.channels = 3, .height = 32, .width = 32};
   samples.labels.resize(static_cast<std::size_t>(total));
   samples.pixels.resize(static_cast<std::size_t>(total * cifar_pixels));
   parallel_loop(std::ssize(pieces), [&](std::int64_t i) {

@@ -5,9 +5,10 @@
 #include <fstream>
 #include <iterator>
 #include <optional>
-#include <string_view>
 
 #include "config/nearest.h"
+#include "data/choice.h"
+#include "data/csv.h"
 #include "fedvg/error.h"
 
 namespace fedvg {
@@ -19,34 +20,7 @@ std::string file_text(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(file), {}};
   if (!file) throw DataError(path + ": cannot be read (validation.mapping)");
-  if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);
   return text;
-}
-
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t\r");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-}
-
-// The fields of a line of CSV; a field in quotes may hold commas, and quotes as "".
-std::vector<std::string> fields_of(std::string_view line) {
-  std::vector<std::string> fields(1);
-  bool quoted = false;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    const char c = line[i];
-    if (c == '"' && quoted && i + 1 < line.size() && line[i + 1] == '"') {
-      fields.back() += line[++i];
-    } else if (c == '"') {
-      quoted = !quoted;
-    } else if (c == ',' && !quoted) {
-      fields.emplace_back();
-    } else {
-      fields.back() += c;
-    }
-  }
-  for (auto& field : fields) field = std::string(trimmed(field));
-  return fields;
 }
 
 std::optional<std::int64_t> position_of(const std::string& name,
@@ -64,12 +38,10 @@ class MappingFile {
 
   ClassMapping read() {
     const std::string text = file_text(path_);
-    std::string_view rest = text;
-    while (!rest.empty()) {
-      const auto end = std::min(rest.find('\n'), rest.size());
-      ++line_;
-      if (const auto line = trimmed(rest.substr(0, end)); !line.empty()) add(fields_of(line));
-      rest.remove_prefix(std::min(end + 1, rest.size()));
+    CsvText csv(text, path_);
+    for (std::vector<std::string> fields; csv.next(fields);) {
+      line_ = csv.line();
+      add(fields);
     }
     if (std::ranges::all_of(mapping_, [](std::int64_t own) { return own == kNone; })) {
       throw DataError(path_ + ": gives no foreign class a class of the data set" + form());
@@ -121,12 +93,12 @@ class MappingFile {
   const std::string& path_;
   const std::vector<std::string>&own_, &foreign_;
   ClassMapping mapping_;
-  int line_ = 0;
+  std::int64_t line_ = 0;
   bool header_seen_ = false;
 };
 
 // "beaver, dolphin, otter"; of more than five the first five and an ellipsis.
-std::string some_of(const std::vector<std::string>& names) {
+std::string a_few_of(const std::vector<std::string>& names) {
   std::string text;
   for (std::size_t i = 0; i < std::min<std::size_t>(names.size(), 5); ++i) {
     text += (i ? ", " : "") + names[i];
@@ -147,29 +119,21 @@ ClassMapping classes_of_equal_names(const std::vector<std::string>& own,
   ClassMapping mapping;
   for (const auto& name : foreign) mapping.push_back(position_of(name, own).value_or(kNone));
   if (std::ranges::all_of(mapping, [](std::int64_t mapped) { return mapped == kNone; })) {
-    throw DataError(path + ": none of its classes (" + some_of(foreign) +
-                    ") has the name of a class of the data set (" + some_of(own) +
+    throw DataError(path + ": none of its classes (" + a_few_of(foreign) +
+                    ") has the name of a class of the data set (" + a_few_of(own) +
                     "): name a CSV with validation.mapping that says which belong together");
   }
   return mapping;
 }
 
 Samples mapped_samples(const Samples& foreign, const ClassMapping& mapping) {
-  Samples mapped{.channels = foreign.channels,
-                 .height = foreign.height,
-                 .width = foreign.width,
-                 .pixels = {},
-                 .labels = {},
-                 .owners = {},
-                 .is_features = foreign.is_features};
+  IndexList chosen;
   for (std::int64_t i = 0; i < foreign.size(); ++i) {
     const auto label = foreign.labels[static_cast<std::size_t>(i)];
-    const auto own = mapping[static_cast<std::size_t>(label)];
-    if (own == kNone) continue;
-    const auto image = foreign.image(i);
-    mapped.pixels.insert(mapped.pixels.end(), image.begin(), image.end());
-    mapped.labels.push_back(own);
+    if (mapping[static_cast<std::size_t>(label)] != kNone) chosen.push_back(i);
   }
+  Samples mapped = chosen_samples(foreign, chosen);
+  for (auto& label : mapped.labels) label = mapping[static_cast<std::size_t>(label)];
   return mapped;
 }
 
@@ -189,7 +153,7 @@ std::string dropped_samples(const Samples& foreign, const ClassMapping& mapping,
   return std::to_string(dropped) + " of " + std::to_string(foreign.size()) +
          " samples dropped: " + std::to_string(names.size()) +
          (names.size() == 1 ? " class has" : " classes have") + " no counterpart (" +
-         some_of(names) + ")";
+         a_few_of(names) + ")";
 }
 
 }  // namespace fedvg

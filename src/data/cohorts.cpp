@@ -1,11 +1,11 @@
 #include "data/cohorts.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "data/choice.h"
 #include "data/index_lists.h"
 #include "fedvg/error.h"
 #include "fedvg/random.h"
@@ -23,8 +23,7 @@ std::int64_t wanted_participants(const CohortOptions& options, std::int64_t clie
                       " is out of bounds: there are " + std::to_string(clients) + " clients");
   }
   if (options.participants > 0) return options.participants;
-  const double share = static_cast<double>(clients) * options.participation;
-  return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::floor(share + 1e-9)));
+  return std::max<std::int64_t>(1, share_of(options.participation, clients));
 }
 
 }  // namespace

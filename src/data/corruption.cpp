@@ -6,6 +6,7 @@
 #include <numeric>
 #include <span>
 
+#include "data/choice.h"
 #include "data/noise.h"
 #include "fedvg/random.h"
 #include "fedvg/value.h"
@@ -123,8 +124,7 @@ std::vector<bool> corrupted_clients(const CorruptionOptions& options, std::int64
   std::iota(order.begin(), order.end(), std::size_t{0});
   Random random(seed, "corruption");
   random.shuffle(std::span(order));
-  // 0.29 of 100 clients are 29.
-  const double count = std::floor(options.share * static_cast<double>(clients) + 1e-9);
+  const std::int64_t count = share_of(options.share, clients);
   std::vector<bool> corrupted(order.size());
   for (const std::size_t k : std::span(order).last(static_cast<std::size_t>(count))) {
     corrupted[k] = true;

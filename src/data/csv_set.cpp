@@ -16,8 +16,8 @@
 
 #include "data/csv.h"
 #include "data/file_bytes.h"
-#include "data/folder_content.h"
 #include "data/test_holdout.h"
+#include "data/wording.h"
 #include "fedvg/error.h"
 
 namespace fedvg {

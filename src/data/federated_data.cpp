@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "data/balanced.h"
+#include "data/choice.h"
+#include "data/class_counts.h"
 #include "data/fingerprint.h"
 #include "data/index_lists.h"
 #include "data/partition_file.h"
@@ -24,15 +26,9 @@ std::int64_t classes(const Dataset& dataset) {
   return static_cast<std::int64_t>(dataset.classes.size());
 }
 
-// The column that says whose a sample is, for the scheme that asks for it.
-std::string owner_column(const Part& scheme) {
-  const Value* column = scheme.name == "natural" ? scheme.options.find("column") : nullptr;
-  return column ? *column->get<std::string>() : "";
-}
-
-Dataset read_dataset(const DataOptions& options, const Part& scheme, std::uint64_t seed,
+Dataset read_dataset(const DataOptions& options, const Partitioner& partitioner, std::uint64_t seed,
                      const DataLoading& loading) {
-  const ReadRequest request{.owner_column = owner_column(scheme),
+  const ReadRequest request{.owner_column = partitioner.owner_column(),
                             .resize = options.resize,
                             .test_ratio = options.test_ratio,
                             .seed = seed,
@@ -52,19 +48,6 @@ Dataset read_dataset(const DataOptions& options, const Part& scheme, std::uint64
   return dataset;
 }
 
-// [0, samples) without the ascending list `without`.
-IndexList all_but(std::int64_t samples, const IndexList& without) {
-  IndexList rest;
-  auto next = without.begin();
-  for (std::int64_t i = 0; i < samples; ++i) {
-    if (next != without.end() && *next == i)
-      ++next;
-    else
-      rest.push_back(i);
-  }
-  return rest;
-}
-
 // "dirichlet, alpha = 0.1, clients = 100, min_samples = 10, on_short = repair, seed 1"
 std::string described(const PartitionRequest& request, const Part& scheme, bool drawn,
                       std::int64_t balanced) {
@@ -78,16 +61,6 @@ std::string described(const PartitionRequest& request, const Part& scheme, bool 
   return text + ", min_samples = " + std::to_string(request.min_samples) +
          ", on_short = " + (request.refuse_short ? "refuse" : "repair") + ", seed " +
          std::to_string(request.seed);
-}
-
-void count_classes(FederatedData& data) {
-  for (const auto& client : data.clients) {
-    auto& counts = data.counts.emplace_back(data.dataset.classes.size(), 0);
-    for (const std::int64_t index : client) {
-      ++counts[static_cast<std::size_t>(
-          data.dataset.training.labels[static_cast<std::size_t>(index)])];
-    }
-  }
 }
 
 void note_empty_clients(FederatedData& data) {
@@ -116,7 +89,7 @@ FederatedData load_federated_data(const DataOptions& data_options,
   FederatedData data;
   data.notes = check_split(data_options, validation_options);
   data.pooled = data_options.split == "pooled";
-  data.dataset = read_dataset(data_options, scheme, seed, loading);
+  data.dataset = read_dataset(data_options, *partitioner, seed, loading);
   data.notes.insert(data.notes.end(), data.dataset.notes.begin(), data.dataset.notes.end());
   if (data.pooled) pool_test_set(data.dataset);
   const Samples& training = data.dataset.training;
@@ -151,7 +124,9 @@ FederatedData load_federated_data(const DataOptions& data_options,
   settle_validation(data, partition, drawn, validation_options, seed);
   check_disjoint(data.clients, data.held_out, data.pooled ? data.test : IndexList{},
                  training.size(), partition_options.overlap, "partition (" + data.source + ")");
-  count_classes(data);
+  for (const auto& client : data.clients) {
+    data.counts.push_back(class_counts(client, training.labels, data.dataset.classes.size()));
+  }
   note_empty_clients(data);
   auto shared = shared_images(data, hashes);
   if (!shared.empty()) data.notes.push_back(std::move(shared));

@@ -50,7 +50,7 @@ bool is_markup(std::string_view text) {
 
 }  // namespace
 
-std::vector<std::uint8_t> read_file_bytes(const std::filesystem::path& path) {
+std::uintmax_t file_bytes(const std::filesystem::path& path) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
   if (!std::filesystem::exists(status)) throw DataError(path.string() + " does not exist");
@@ -58,11 +58,14 @@ std::vector<std::uint8_t> read_file_bytes(const std::filesystem::path& path) {
     throw DataError(path.string() + " is not a regular file");
   }
   const std::uintmax_t size = std::filesystem::file_size(path, error);
+  if (error) throw DataError(path.string() + " cannot be read: " + error.message());
+  return size;
+}
+
+std::vector<std::uint8_t> read_file_bytes(const std::filesystem::path& path) {
+  const std::uintmax_t size = file_bytes(path);
   std::ifstream file(path, std::ios::binary);
-  if (error || !file) {
-    throw DataError(path.string() +
-                    " cannot be read: " + (error ? error.message() : std::strerror(errno)));
-  }
+  if (!file) throw DataError(path.string() + " cannot be read: " + std::strerror(errno));
   std::vector<std::uint8_t> bytes(size);
   file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size));
   if (file.gcount() != static_cast<std::streamsize>(size)) {
@@ -85,6 +88,14 @@ std::string describe_content(std::span<const std::uint8_t> start) {
     bytes += {' ', digits[byte >> 4], digits[byte & 15]};
   }
   return bytes;
+}
+
+std::string describe_file(const std::filesystem::path& path) {
+  std::vector<std::uint8_t> start(512);
+  std::ifstream file(path, std::ios::binary);
+  file.read(reinterpret_cast<char*>(start.data()), static_cast<std::streamsize>(start.size()));
+  start.resize(static_cast<std::size_t>(file.gcount()));
+  return describe_content(start);
 }
 
 }  // namespace fedvg

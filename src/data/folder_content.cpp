@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <fstream>
 #include <string_view>
 #include <system_error>
 
 #include "data/file_bytes.h"
+#include "data/wording.h"
 #include "fedvg/error.h"
 
 namespace fedvg {
@@ -30,23 +30,6 @@ bool has_extension(const std::string& name, const Extensions& extensions) {
 
 bool left_by_tools(const std::string& name) {
   return name.starts_with('.') || name == "__MACOSX" || name == "__pycache__";
-}
-
-std::string content_of(const std::filesystem::path& file) {
-  std::vector<std::uint8_t> start(512);
-  std::ifstream stream(file, std::ios::binary);
-  stream.read(reinterpret_cast<char*>(start.data()), static_cast<std::streamsize>(start.size()));
-  start.resize(static_cast<std::size_t>(stream.gcount()));
-  return describe_content(start);
-}
-
-std::string listed(const std::vector<std::string>& names, std::size_t most) {
-  std::string text;
-  for (std::size_t i = 0; i < std::min(names.size(), most); ++i) {
-    text += (i == 0 ? "" : ", ") + names[i];
-  }
-  if (names.size() > most) text += " and " + std::to_string(names.size() - most) + " more";
-  return text;
 }
 
 }  // namespace
@@ -91,7 +74,7 @@ void require_folder(const std::filesystem::path& path, const std::string& expect
     throw DataError(path.string() + " does not exist; " + wanted);
   }
   const std::string what =
-      std::filesystem::is_regular_file(status) ? content_of(path) : "a special file";
+      std::filesystem::is_regular_file(status) ? describe_file(path) : "a special file";
   const bool packed = what.ends_with("archive") || what.ends_with("data");
   throw DataError(path.string() + " is " + what + ", not a folder; " + wanted +
                   (packed ? ": unpack it first" : ""));
@@ -102,9 +85,7 @@ std::string skipped_note(const std::vector<std::string>& names) {
   return std::to_string(names.size()) +
          (names.size() == 1 ? " file that is no image was skipped: "
                             : " files that are no images were skipped: ") +
-         listed(names, 3);
+         some_of(names, 3);
 }
-
-std::string some_of(const std::vector<std::string>& names) { return listed(names, 10); }
 
 }  // namespace fedvg

@@ -27,7 +27,4 @@ void require_folder(const std::filesystem::path& path, const std::string& expect
 /// "2 files that are no images were skipped: Thumbs.db, a.txt"; at most three are named.
 std::string skipped_note(const std::vector<std::string>& names);
 
-/// The first ten, joined by ", ", and how many more there are.
-std::string some_of(const std::vector<std::string>& names);
-
 }  // namespace fedvg

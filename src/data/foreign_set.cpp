@@ -1,17 +1,11 @@
 #include "data/foreign_set.h"
 
-#include <algorithm>
-#include <cctype>
-#include <cstddef>
-#include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <system_error>
 #include <utility>
 
 #include "data/cifar.h"
 #include "data/file_bytes.h"
-#include "data/folder_content.h"
 #include "data/npz_set.h"
 #include "fedvg/error.h"
 #include "fedvg/registry.h"
@@ -25,16 +19,8 @@ constexpr const char* recognised =
     "a file of CIFAR-10 or CIFAR-100 records, npz or CSV, or a folder of CIFAR-10, CIFAR-100, IDX "
     "files, Tiny ImageNet or class folders of images";
 
-std::string start_of(const Path& file) {
-  std::vector<std::uint8_t> start(512);
-  std::ifstream stream(file, std::ios::binary);
-  stream.read(reinterpret_cast<char*>(start.data()), static_cast<std::streamsize>(start.size()));
-  start.resize(static_cast<std::size_t>(stream.gcount()));
-  return describe_content(start);
-}
-
 std::string format_of_file(const Path& path) {
-  const std::string content = start_of(path);
+  const std::string content = describe_file(path);
   if (content == "a zip archive") return is_medmnist(path.string()) ? "medmnist" : "npz";
   if (content == "text") return "csv";
   if (const auto layout = cifar_layout_of(path)) {

@@ -79,12 +79,7 @@ class Decoder {
 ImagePlaces::ImagePlaces(const ImageSet& set, ImageShape shape, Dataset& dataset) : shape_(shape) {
   const bool owned = std::ranges::any_of(set.files, [](auto& file) { return !file.owner.empty(); });
   const auto fill = [&](Samples& samples, ImagePart part) {
-    samples = {.channels = shape.channels,
-               .height = shape.height,
-               .width = shape.width,
-               .pixels = {},
-               .labels = {},
-               .owners = {}};
+    samples = {.channels = shape.channels, .height = shape.height, .width = shape.width};
     for (const ImageFile& file : set.files) {
       if (file.part != part) continue;
       samples.labels.push_back(file.label);

@@ -5,6 +5,7 @@
 #include <queue>
 #include <utility>
 
+#include "data/class_counts.h"
 #include "fedvg/error.h"
 
 namespace fedvg {
@@ -39,10 +40,7 @@ IndexList taken(IndexList& from, std::span<const std::int64_t> labels, std::int6
 std::pair<std::int64_t, std::int64_t> commonest(const IndexList& list,
                                                 std::span<const std::int64_t> labels,
                                                 std::int64_t classes) {
-  std::vector<std::int64_t> counts(static_cast<std::size_t>(classes), 0);
-  for (const std::int64_t index : list) {
-    ++counts[static_cast<std::size_t>(labels[static_cast<std::size_t>(index)])];
-  }
+  const auto counts = class_counts(list, labels, static_cast<std::size_t>(classes));
   const auto most = std::max_element(counts.begin(), counts.end());
   return {most - counts.begin(), *most};
 }

@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "data/normalization.h"
+#include "data/wording.h"
 #include "fedvg/registry.h"
 
 namespace fedvg {
@@ -39,15 +40,11 @@ struct GivenOptions {
   }
 };
 
-std::string counted(std::size_t number, const std::string& thing) {
-  return std::to_string(number) + " " + thing + (number == 1 ? "" : "s");
-}
-
 class Given final : public Normalization {
  public:
   explicit Given(const GivenOptions& options) : given_{options.mean, options.std} {
     if (!given_.mean.empty() && given_.mean.size() == given_.deviation.size()) return;
-    throw OptionError("data.normalize: mean has " + counted(given_.mean.size(), "number") +
+    throw OptionError("data.normalize: mean has " + counted(std::ssize(given_.mean), "number") +
                       " and std " + std::to_string(given_.deviation.size()) +
                       "; wanted one of each for every channel");
   }
@@ -59,8 +56,9 @@ class Given final : public Normalization {
     const bool is_gray = samples.channels == 1 && !samples.is_features;
     if (count == 1 && is_gray) return repeated(given_, channels);
     const std::string thing = samples.is_features ? "feature" : "channel";
-    throw OptionError("data.normalize: mean and std have " + counted(given_.mean.size(), "number") +
-                      ", the data " + counted(static_cast<std::size_t>(samples.channels), thing) +
+    throw OptionError("data.normalize: mean and std have " +
+                      counted(std::ssize(given_.mean), "number") + ", the data " +
+                      counted(samples.channels, thing) +
                       (channels == samples.channels
                            ? ""
                            : ", repeated to " + std::to_string(channels) + " for the model") +

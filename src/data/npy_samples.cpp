@@ -105,12 +105,4 @@ Samples features_from_npy(const NpyArray& features, const NpyArray& labels) {
   return samples;
 }
 
-std::vector<std::string> numbered_classes(std::span<const std::int64_t> labels) {
-  std::int64_t classes = 0;
-  for (const std::int64_t label : labels) classes = std::max(classes, label + 1);
-  std::vector<std::string> names;
-  for (std::int64_t i = 0; i < classes; ++i) names.push_back(std::to_string(i));
-  return names;
-}
-
 }  // namespace fedvg

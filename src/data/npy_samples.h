@@ -23,7 +23,4 @@ Samples images_from_npy(NpyArray images, const NpyArray& labels);
 /// numbers that are not finite.
 Samples features_from_npy(const NpyArray& features, const NpyArray& labels);
 
-/// "0", "1", … up to the largest of the labels: the classes of a set that has no names.
-std::vector<std::string> numbered_classes(std::span<const std::int64_t> labels);
-
 }  // namespace fedvg

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "data/file_bytes.h"
-#include "data/folder_content.h"
+#include "data/wording.h"
 #include "fedvg/error.h"
 
 namespace fedvg {
@@ -27,12 +27,8 @@ void check_content(const std::filesystem::path& path) {
   if (!std::filesystem::is_regular_file(status)) {
     throw DataError(path.string() + " is not a file; it should be " + expected);
   }
-  std::vector<std::uint8_t> start(512);
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw DataError(path.string() + " cannot be read");
-  file.read(reinterpret_cast<char*>(start.data()), static_cast<std::streamsize>(start.size()));
-  start.resize(static_cast<std::size_t>(file.gcount()));
-  const std::string content = describe_content(start);
+  if (!std::ifstream(path)) throw DataError(path.string() + " cannot be read");
+  const std::string content = describe_file(path);
   if (content == "a zip archive" || content == "an empty zip archive") return;
   throw DataError(path.string() + " is " + content + "; it should be " + expected +
                   (content == "a NumPy array" ? ": one file with features and labels" : ""));

@@ -9,10 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "data/folder_content.h"
+#include "data/class_counts.h"
 #include "data/npy_samples.h"
 #include "data/npz.h"
 #include "data/test_holdout.h"
+#include "data/wording.h"
 #include "fedvg/error.h"
 
 namespace fedvg {

@@ -1,13 +1,12 @@
 #include "data/pooled.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <iterator>
-#include <numeric>
 #include <span>
 #include <utility>
 
+#include "data/choice.h"
 #include "fedvg/error.h"
 #include "fedvg/random.h"
 
@@ -19,11 +18,6 @@ void append(std::vector<T>& list, std::vector<T>& more) {
   list.insert(list.end(), std::make_move_iterator(more.begin()),
               std::make_move_iterator(more.end()));
   more = {};
-}
-
-// floor(ratio * size), where 0.29 * 100 is 29.
-std::int64_t share(double ratio, std::size_t size) {
-  return static_cast<std::int64_t>(std::floor(ratio * static_cast<double>(size) + 1e-9));
 }
 
 std::string pooled_share(std::size_t part, std::int64_t whole) {
@@ -112,8 +106,8 @@ GivenSamples take_from_clients(std::vector<IndexList>& clients, double test_rati
     Random random(seed, "pooled", 0, static_cast<std::int64_t>(k));
     random.shuffle(std::span(offered));
     std::erase_if(offered, [&](std::int64_t index) { return server.has(index); });
-    server.take(offered, share(test_ratio, clients[k].size()), given.test);
-    server.take(offered, share(validation_ratio, clients[k].size()), given.validation);
+    server.take(offered, share_of(test_ratio, std::ssize(clients[k])), given.test);
+    server.take(offered, share_of(validation_ratio, std::ssize(clients[k])), given.validation);
   }
   for (IndexList& client : clients) {
     std::erase_if(client, [&](std::int64_t index) { return server.has(index); });
@@ -135,8 +129,7 @@ void settle_test(FederatedData& data, const Partition& partition, const DataOpti
         "the partition file has a test set of its own, which counts the pooled samples: set "
         "data.split = \"pooled\", or remove \"test\" from the file");
   }
-  data.test.resize(data.dataset.test.labels.size());
-  std::iota(data.test.begin(), data.test.end(), std::int64_t{0});
+  data.test = all_positions(data.dataset.test.size());
 }
 
 std::vector<std::string> check_split(const DataOptions& options,

@@ -1,10 +1,17 @@
 #pragma once
 
-#include <string>
+#include <cstdint>
+#include <span>
 
 #include "fedvg/dataset.h"
+#include "fedvg/partition.h"
 
 namespace fedvg {
+
+/// Which samples of `pool` become the test set: request.test_ratio of them, rounded, stratified
+/// by class, drawn from request.seed, in the order of the pool. May be none or all of it.
+IndexList drawn_test(const IndexList& pool, std::span<const std::int64_t> labels,
+                     std::int64_t classes, const ReadRequest& request);
 
 /// For a set that comes without a test part: a stratified request.test_ratio of the training
 /// samples becomes it, drawn from request.seed; both keep the order of the file. Adds a note

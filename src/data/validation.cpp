@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <numeric>
 #include <vector>
 
+#include "data/choice.h"
 #include "data/noise.h"
 #include "data/stratify.h"
 #include "fedvg/error.h"
@@ -15,11 +15,9 @@ namespace fedvg {
 
 IndexList held_out(const ValidationOptions& options, std::span<const std::int64_t> labels,
                    std::int64_t classes, std::uint64_t seed) {
-  IndexList all(labels.size());
-  std::iota(all.begin(), all.end(), std::int64_t{0});
   const std::int64_t total = std::llround(options.ratio * static_cast<double>(labels.size()));
   Random random(seed, "validation");
-  return stratified_subset(all, labels, classes, total, random);
+  return stratified_subset(all_positions(std::ssize(labels)), labels, classes, total, random);
 }
 
 IndexList limited(const ValidationOptions& options, const IndexList& pool,
@@ -60,21 +58,11 @@ IndexList imbalanced(const ValidationOptions& options, const IndexList& pool,
 
 Samples noisy_copy(const ValidationOptions& options, const Samples& samples,
                    const IndexList& chosen, std::uint64_t seed) {
-  Samples copy{.channels = samples.channels,
-               .height = samples.height,
-               .width = samples.width,
-               .pixels = {},
-               .labels = {},
-               .owners = {},
-               .is_features = samples.is_features};
+  Samples copy = chosen_samples(samples, chosen);
   const auto bytes = static_cast<std::size_t>(samples.image_bytes());
-  copy.pixels.reserve(chosen.size() * bytes);
-  for (const std::int64_t index : chosen) {
-    const auto image = samples.image(index);
-    copy.pixels.insert(copy.pixels.end(), image.begin(), image.end());
-    copy.labels.push_back(samples.labels[static_cast<std::size_t>(index)]);
-    const auto numbers = std::span(copy.pixels).last(bytes);
-    Random random(seed, "validation-noise", 0, index);
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    const auto numbers = std::span(copy.pixels).subspan(i * bytes, bytes);
+    Random random(seed, "validation-noise", 0, chosen[i]);
     samples.is_features ? add_noise_to_features(numbers, options.noise, random)
                         : add_noise(numbers, options.noise, random);
   }

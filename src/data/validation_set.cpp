@@ -1,33 +1,24 @@
 #include "data/validation_set.h"
 
 #include <cstddef>
-#include <numeric>
 #include <utility>
 
+#include "data/choice.h"
 #include "data/class_mapping.h"
 #include "data/foreign_set.h"
 #include "data/resize.h"
 #include "data/validation.h"
+#include "data/wording.h"
 #include "fedvg/error.h"
 #include "fedvg/value.h"
 
 namespace fedvg {
 namespace {
 
-std::string counted(std::size_t number, const std::string& thing) {
-  return std::to_string(number) + " " + thing + (number == 1 ? "" : "s");
-}
-
 std::string quoted(const std::string& text) { return '"' + text + '"'; }
 
 std::string shape(const Samples& samples) {
   return std::to_string(samples.height) + " x " + std::to_string(samples.width);
-}
-
-IndexList all_of(const Samples& samples) {
-  IndexList all(samples.labels.size());
-  std::iota(all.begin(), all.end(), std::int64_t{0});
-  return all;
 }
 
 void remove_from_clients(std::vector<IndexList>& clients, const IndexList& validation,
@@ -44,12 +35,12 @@ void note_unused(FederatedData& data, const Partition& partition,
   const std::string chosen = "validation.source = " + quoted(options.source);
   if (options.source != "holdout" && partition.validation && !partition.validation->empty()) {
     data.notes.push_back(chosen + ": the " +
-                         counted(partition.validation->size(), "validation sample") +
+                         counted(std::ssize(*partition.validation), "validation sample") +
                          " of the partition file stay unused");
   }
   if (options.source != "official" && data.dataset.validation) {
     data.notes.push_back(chosen + ": the data set's own validation part of " +
-                         counted(data.dataset.validation->labels.size(), "sample") +
+                         counted(data.dataset.validation->size(), "sample") +
                          " stays unused (\"official\" takes it)");
     data.dataset.validation.reset();
   }
@@ -114,7 +105,7 @@ void take_official_validation(FederatedData& data) {
   }
   data.validation_set = std::move(data.dataset.validation);
   data.dataset.validation.reset();
-  data.notes.push_back("D_val: the " + counted(data.validation_set->labels.size(), "sample") +
+  data.notes.push_back("D_val: the " + counted(data.validation_set->size(), "sample") +
                        " of the data set's own validation part");
 }
 
@@ -129,8 +120,8 @@ void take_foreign_validation(FederatedData& data, const ValidationOptions& optio
   if (samples.size() == 0) {
     throw DataError(options.path + ": no sample is left for D_val: " + dropped);
   }
-  data.notes.push_back("D_val: " + counted(samples.labels.size(), "sample") + " of " +
-                       options.path + " (" + foreign.format + ")");
+  data.notes.push_back("D_val: " + counted(samples.size(), "sample") + " of " + options.path +
+                       " (" + foreign.format + ")");
   if (!dropped.empty()) data.notes.push_back(options.path + ": " + dropped);
   data.validation_set =
       in_form_of(data.dataset.training, std::move(samples), options.path, data.notes);
@@ -140,7 +131,8 @@ void take_foreign_validation(FederatedData& data, const ValidationOptions& optio
 void choose(FederatedData& data, const ValidationOptions& options, std::uint64_t seed) {
   const auto& labels = data.validation_samples().labels;
   const auto classes = static_cast<std::int64_t>(data.dataset.classes.size());
-  const IndexList pool = data.validation_set ? all_of(*data.validation_set) : data.held_out;
+  const IndexList pool =
+      data.validation_set ? all_positions(data.validation_set->size()) : data.held_out;
   const IndexList left = imbalanced(options, pool, labels, classes, seed);
   if (left.empty()) {
     throw OptionError("validation.imbalance = " + Value(options.imbalance).text() +
@@ -207,17 +199,17 @@ void add_validation_noise(FederatedData& data, const ValidationOptions& options,
                           std::uint64_t seed) {
   if (options.noise == 0 || data.validation.empty()) return;
   data.validation_set = noisy_copy(options, data.validation_samples(), data.validation, seed);
-  data.validation = all_of(*data.validation_set);
+  data.validation = all_positions(data.validation_set->size());
   data.notes.push_back("validation.noise = " + Value(options.noise).text() + ": added to the " +
-                       counted(data.validation.size(), "sample") + " of D_val");
+                       counted(std::ssize(data.validation), "sample") + " of D_val");
 }
 
 Samples in_form_of(const Samples& training, Samples foreign, const std::string& path,
                    std::vector<std::string>& notes) {
   const auto kind = [](const Samples& samples) {
-    return samples.is_features ? std::to_string(samples.channels) + " features"
-                               : shape(samples) + " images of " +
-                                     counted(static_cast<std::size_t>(samples.channels), "channel");
+    return samples.is_features
+               ? std::to_string(samples.channels) + " features"
+               : shape(samples) + " images of " + counted(samples.channels, "channel");
   };
   const bool repeated = !training.is_features && foreign.channels == 1 && training.channels == 3;
   if (foreign.is_features != training.is_features ||

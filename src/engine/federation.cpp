@@ -7,10 +7,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <iterator>
-#include <numeric>
 
+#include "data/choice.h"
+#include "data/class_counts.h"
 #include "data/normalization.h"
+#include "data/wording.h"
 #include "engine/class_weights.h"
 #include "engine/model_file.h"
 #include "engine/model_input.h"
@@ -61,22 +62,13 @@ void check_labels(const Samples& samples, std::int64_t classes, const char* part
   }
 }
 
-std::vector<std::int64_t> samples_by_class(const Samples& samples, const IndexList& ids,
-                                           std::size_t classes) {
-  std::vector<std::int64_t> counts(classes, 0);
-  for (const auto id : ids) {
-    ++counts[static_cast<std::size_t>(samples.labels[static_cast<std::size_t>(id)])];
-  }
-  return counts;
-}
-
 /// Of all clients; a sample that several hold counts for each. Absent: all classes alike.
 std::optional<at::Tensor> class_weights(const TrainOptions& train, const FederatedData& data,
                                         const ImageFormat& format) {
   if (train.class_weights != "balanced") return std::nullopt;
   std::vector<std::int64_t> samples(data.dataset.classes.size(), 0);
   for (const auto& client : data.clients) {
-    const auto own = samples_by_class(data.dataset.training, client, samples.size());
+    const auto own = class_counts(client, data.dataset.training.labels, samples.size());
     for (std::size_t c = 0; c < samples.size(); ++c) samples[c] += own[c];
   }
   return at::tensor(balanced_class_weights(samples), at::kDouble).to(format.device, format.dtype);
@@ -84,29 +76,19 @@ std::optional<at::Tensor> class_weights(const TrainOptions& train, const Federat
 
 /// All of dataset.training but the test samples that lie in it.
 IndexList training_part(const FederatedData& data) {
-  IndexList all(static_cast<std::size_t>(data.dataset.training.size())), part;
-  std::iota(all.begin(), all.end(), 0);
-  if (!data.pooled) return all;
+  if (!data.pooled) return all_positions(data.dataset.training.size());
   IndexList test = data.test;
   std::sort(test.begin(), test.end());
-  std::set_difference(all.begin(), all.end(), test.begin(), test.end(), std::back_inserter(part));
-  return part;
+  return all_but(data.dataset.training.size(), test);
 }
 
 /// For people; empty: there are none.
 std::string constant_features_note(const ChannelStatistics& statistics) {
-  constexpr std::size_t kNamed = 10;
-  const auto& constant = statistics.constant;
-  if (constant.empty()) return "";
-  std::string text, sep;
-  for (std::size_t i = 0; i < constant.size() && i < kNamed; ++i) {
-    text += sep + std::to_string(constant[i]);
-    sep = ", ";
-  }
-  if (constant.size() > kNamed)
-    text += " and " + std::to_string(constant.size() - kNamed) + " more";
+  if (statistics.constant.empty()) return "";
+  std::vector<std::string> constant;
+  for (const auto feature : statistics.constant) constant.push_back(std::to_string(feature));
   return std::to_string(constant.size()) + " of " + std::to_string(statistics.mean.size()) +
-         " features have one value in the whole training set (" + text +
+         " features have one value in the whole training set (" + some_of(constant) +
          ", counted from 0): they are centred, not scaled";
 }
 
@@ -122,33 +104,23 @@ IndexList samples_of_all(const std::vector<IndexList>& clients) {
 /// What the means over classes leave out, for people; empty: nothing.
 std::string absent_classes_note(const std::string& set, const std::vector<std::int64_t>& counts,
                                 const std::vector<std::string>& names) {
-  constexpr std::ptrdiff_t kNamed = 10;
-  const auto absent = std::count(counts.begin(), counts.end(), 0);
-  if (absent == 0) return "";
-  std::string text, sep;
-  std::ptrdiff_t named = 0;
-  for (std::size_t c = 0; c < counts.size() && named < kNamed; ++c) {
-    if (counts[c] > 0) continue;
-    text += sep + names[c];
-    sep = ", ";
-    ++named;
+  std::vector<std::string> absent;
+  for (std::size_t c = 0; c < counts.size(); ++c) {
+    if (counts[c] == 0) absent.push_back(names[c]);
   }
-  if (absent > kNamed) text += " and " + std::to_string(absent - kNamed) + " more";
-  return set + " has no sample of " + std::to_string(absent) + " of " +
-         std::to_string(counts.size()) + " classes (" + text +
+  if (absent.empty()) return "";
+  return set + " has no sample of " + std::to_string(absent.size()) + " of " +
+         std::to_string(counts.size()) + " classes (" + some_of(absent) +
          "): balanced accuracy, macro F1 and macro AUROC are means over the others";
 }
 
-/// A network from a builder, asked for what the method looks at.
-std::unique_ptr<Model> prepared(std::unique_ptr<Model> model, const Correction& correction,
-                                const FederationSetup& setup) {
-  if (correction.needs_features() && !model->give_features()) {
-    throw OptionError("method.correction " + setup.method.correction.name +
-                      " compares features, and model " + setup.model.name +
-                      " gives none; export a method features(images) beside forward(), or take "
-                      "another method");
-  }
-  return model;
+/// Asks the network for what the method looks at.
+void ask_for_features(Model& model, const FederationSetup& setup) {
+  if (model.give_features()) return;
+  throw OptionError("method.correction " + setup.method.correction.name +
+                    " compares features, and model " + setup.model.name +
+                    " gives none; export a method features(images) beside forward(), or take "
+                    "another method");
 }
 
 /// A network that draws from libtorch's one generator goes with one worker.
@@ -256,7 +228,8 @@ Federation::Federation(const FederatedData& data, FederationSetup setup)
   const ModelInput input = model_input(dataset.training, classes);
   const std::shared_ptr<const ModelBuilder> builder =
       Registry<ModelBuilder>::instance().make(setup.model);
-  driver.build_model = [builder, input, features = driver.correction->needs_features()] {
+  const bool features = driver.correction->needs_features();
+  driver.build_model = [builder, input, features] {
     auto made = builder->build(input);
     if (features) made->give_features();
     return made;
@@ -264,8 +237,8 @@ Federation::Federation(const FederatedData& data, FederationSetup setup)
   driver.build_optimizer = [part = setup.train.optimizer] {
     return Registry<LocalOptimizer>::instance().make(part);
   };
-  auto model = prepared(model_for(*builder, dataset.training, classes, setup.model.name),
-                        *driver.correction, setup);
+  auto model = model_for(*builder, dataset.training, classes, setup.model.name);
+  if (features) ask_for_features(*model, setup);
   driver.format.channels_last = model->channels_last();
   driver.format.channels = batch_channels(*model, dataset.training, setup.model.name);
   check_augmentation(setup.augmentation, dataset.training);
@@ -341,7 +314,7 @@ Federation::Federation(const FederatedData& data, FederationSetup setup)
   }
   const auto note_absent = [&](const std::string& set, const Samples& samples,
                                const IndexList& ids) {
-    auto note = absent_classes_note(set, samples_by_class(samples, ids, dataset.classes.size()),
+    auto note = absent_classes_note(set, class_counts(ids, samples.labels, dataset.classes.size()),
                                     dataset.classes);
     if (!ids.empty() && !note.empty()) info.notes.push_back(std::move(note));
   };

@@ -2,14 +2,11 @@
 
 #include <algorithm>
 
+#include "data/wording.h"
 #include "fedvg/error.h"
 
 namespace fedvg {
 namespace {
-
-std::string channels_text(std::int64_t channels) {
-  return std::to_string(channels) + (channels == 1 ? " channel" : " channels");
-}
 
 [[noreturn]] void refuse_features(const Samples& samples, const std::string& name) {
   throw OptionError("model.name: " + name + " takes images, and the data are " +
@@ -44,8 +41,8 @@ std::int64_t batch_channels(const Model& model, const Samples& samples, const st
   const std::int64_t wanted = model.input_channels();
   if (samples.is_features || wanted == 0 || wanted == samples.channels) return samples.channels;
   if (samples.channels == 1 && wanted == kColours) return wanted;
-  throw OptionError("model.name: " + name + " takes images of " + channels_text(wanted) +
-                    ", these have " + channels_text(samples.channels) +
+  throw OptionError("model.name: " + name + " takes images of " + counted(wanted, "channel") +
+                    ", these have " + counted(samples.channels, "channel") +
                     (samples.channels == kColours
                          ? "; take a model of 3 channels, or gray images"
                          : "; only gray images are repeated, to 3 channels"));

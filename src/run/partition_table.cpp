@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <numeric>
+
 #include <vector>
+#include "data/class_counts.h"
 
 namespace fedvg {
 namespace {
@@ -13,15 +15,6 @@ struct Row {
   std::string name;
   Counts counts;
 };
-
-Counts counts_of(const IndexList& list, const Samples& samples, std::size_t classes) {
-  Counts counts(classes);
-  for (const std::int64_t index : list) {
-    const auto label = samples.labels[static_cast<std::size_t>(index)];
-    ++counts[static_cast<std::size_t>(label)];
-  }
-  return counts;
-}
 
 std::string client_name(const FederatedData& data, std::size_t client) {
   const std::string number = std::to_string(client);
@@ -36,9 +29,11 @@ std::vector<Row> rows_of(const FederatedData& data) {
     for (std::size_t c = 0; c < sum.size(); ++c) sum[c] += data.counts[k][c];
   }
   if (!data.validation.empty()) {
-    rows.push_back({"D_val", counts_of(data.validation, data.validation_samples(), sum.size())});
+    rows.push_back(
+        {"D_val", class_counts(data.validation, data.validation_samples().labels, sum.size())});
   }
-  if (data.pooled) rows.push_back({"test", counts_of(data.test, data.test_samples(), sum.size())});
+  if (data.pooled)
+    rows.push_back({"test", class_counts(data.test, data.test_samples().labels, sum.size())});
   rows.push_back({"clients", sum});
   return rows;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "data/wording.h"
 #include "run/statistics.h"
 
 namespace fedvg {
@@ -16,11 +17,6 @@ std::string part_text(const Part& part) {
     text += (text == part.name ? " (" : ", ") + key + " = " + value.text();
   }
   return part.options.empty() ? text : text + ")";
-}
-
-// "1 client", "2 clients"
-std::string counted(std::int64_t number, const std::string& thing) {
-  return std::to_string(number) + " " + thing + (number == 1 ? "" : "s");
 }
 
 std::string data_text(const FederatedData& data) {

@@ -42,5 +42,14 @@ TEST(FileBytes, DescribesWhatPeopleGiveByMistake) {
   EXPECT_EQ(described(""), "empty");
 }
 
+TEST(FileBytes, DescribesAFileByItsStart) {
+  const testing::TemporaryFolder folder;
+  EXPECT_EQ(describe_file(folder.write("set.npz", std::string("PK\x03\x04..."))), "a zip archive");
+  EXPECT_EQ(describe_file(folder.path() / "absent"), "empty");
+  EXPECT_EQ(file_bytes(folder.write("four", std::string("1234"))), 4u);
+  EXPECT_EQ(message_of<DataError>([&] { file_bytes(folder.path()); }),
+            folder.path().string() + " is not a regular file");
+}
+
 }  // namespace
 }  // namespace fedvg

@@ -94,10 +94,5 @@ TEST(NpySamples, RefusesOtherLabels) {
                   "label 100000 at row 0");
 }
 
-TEST(NpySamples, NumbersClasses) {
-  EXPECT_EQ(numbered_classes(std::vector<std::int64_t>{0, 2}),
-            (std::vector<std::string>{"0", "1", "2"}));
-}
-
 }  // namespace
 }  // namespace fedvg

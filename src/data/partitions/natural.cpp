@@ -19,14 +19,13 @@
 #include <utility>
 #include <vector>
 
+#include "data/wording.h"
 #include "fedvg/error.h"
 #include "fedvg/partition.h"
 #include "fedvg/registry.h"
 
 namespace fedvg {
 namespace {
-
-constexpr std::size_t named = 10;  // clients in the note
 
 struct NaturalOptions {
   std::string column;
@@ -62,13 +61,13 @@ std::vector<std::string> names_of(std::span<const std::string> owners) {
   return names;
 }
 
+// "0 = north, 1 = south"
 std::string listed(const std::vector<std::string>& names) {
-  std::string text;
-  for (std::size_t k = 0; k < names.size() && k < named; ++k) {
-    text += (k > 0 ? ", " : "") + std::to_string(k) + " = " + names[k];
+  std::vector<std::string> numbered;
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    numbered.push_back(std::to_string(k) + " = " + names[k]);
   }
-  if (names.size() > named) text += " and " + std::to_string(names.size() - named) + " more";
-  return text;
+  return some_of(numbered);
 }
 
 class Natural final : public Partitioner {
@@ -82,6 +81,7 @@ class Natural final : public Partitioner {
   }
 
   bool drawn() const override { return false; }
+  std::string owner_column() const override { return options_.column; }
 
   Partition draw(const PartitionRequest& request) const override {
     check(request);

@@ -1,8 +1,8 @@
 // Any MNIST-like set: four IDX files in a folder (MNIST, KMNIST, EMNIST, one's own).
 
-#include <algorithm>
 #include <string>
 
+#include "data/class_counts.h"
 #include "data/idx_folder.h"
 #include "fedvg/dataset.h"
 #include "fedvg/error.h"
@@ -35,9 +35,7 @@ class IdxReader final : public DatasetReader {
   Dataset load(const ReadRequest&) const override {
     Dataset dataset = read_idx_folder(options_.path);
     dataset.name = "idx";
-    const auto& labels = dataset.training.labels;
-    const std::int64_t classes = 1 + *std::max_element(labels.begin(), labels.end());
-    for (std::int64_t i = 0; i < classes; ++i) dataset.classes.push_back(std::to_string(i));
+    dataset.classes = numbered_classes(dataset.training.labels);
     return dataset;
   }
 

@@ -2,12 +2,10 @@
 // ImageFolder takes them.
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <map>
-#include <numeric>
 #include <set>
 #include <string>
 #include <utility>
@@ -15,10 +13,10 @@
 
 #include "data/folder_content.h"
 #include "data/image_set.h"
-#include "data/stratify.h"
+#include "data/test_holdout.h"
+#include "data/wording.h"
 #include "fedvg/dataset.h"
 #include "fedvg/error.h"
-#include "fedvg/random.h"
 #include "fedvg/registry.h"
 
 namespace fedvg {
@@ -189,19 +187,18 @@ std::string hold_out_test(ImageSet& set, std::int64_t classes, const ReadRequest
     if (file.part == ImagePart::training) pool.push_back(std::ssize(labels));
     labels.push_back(file.label);
   }
-  const std::int64_t total = std::llround(request.test_ratio * static_cast<double>(pool.size()));
-  if (total == 0 || total == std::ssize(pool)) {
+  const IndexList test = drawn_test(pool, labels, classes, request);
+  if (test.empty() || test.size() == pool.size()) {
     throw DataError(set.folder.string() + " has no test images, and data.test_ratio = " +
                     Value(request.test_ratio).text() + " of its " + std::to_string(pool.size()) +
-                    " images is " + (total == 0 ? "none" : "all of them") +
+                    " images is " + (test.empty() ? "none" : "all of them") +
                     ": make folders train/ and test/, or change data.test_ratio");
   }
-  Random random(request.seed, "test");
-  for (const std::int64_t index : stratified_subset(pool, labels, classes, total, random)) {
+  for (const std::int64_t index : test) {
     set.files[static_cast<std::size_t>(index)].part = ImagePart::test;
     set.files[static_cast<std::size_t>(index)].owner.clear();
   }
-  return "test set: " + std::to_string(total) + " of the " + std::to_string(pool.size()) +
+  return "test set: " + std::to_string(test.size()) + " of the " + std::to_string(pool.size()) +
          " images held out, stratified by class (data.test_ratio = " +
          Value(request.test_ratio).text() + "), since " + set.folder.string() +
          " has no test folder with images";

@@ -14,6 +14,7 @@
 #include "data/file_bytes.h"
 #include "data/folder_content.h"
 #include "data/image_set.h"
+#include "data/wording.h"
 #include "fedvg/dataset.h"
 #include "fedvg/error.h"
 #include "fedvg/registry.h"
