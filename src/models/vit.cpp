@@ -33,7 +33,7 @@ struct VitOptions {
 };
 
 /// What one library calls the tensors, and how it draws them.
-struct Library {
+struct Convention {
   const char *token, *positions, *patches, *layers, *block, *norm, *head;
   // Of a layer.
   const char *norm1, *qkv_weight, *qkv_bias, *projection, *norm2, *hidden, *out;
@@ -41,42 +41,42 @@ struct Library {
   bool is_timm;
 };
 
-constexpr Library kTorchvision{.token = "class_token",
-                               .positions = "encoder.pos_embedding",
-                               .patches = "conv_proj",
-                               .layers = "encoder.layers.encoder_layer_",
-                               .block = "encoder_layer_",
-                               .norm = "encoder.ln",
-                               .head = "heads.head",
-                               .norm1 = "ln_1",
-                               .qkv_weight = "self_attention.in_proj_weight",
-                               .qkv_bias = "self_attention.in_proj_bias",
-                               .projection = "self_attention.out_proj",
-                               .norm2 = "ln_2",
-                               .hidden = "mlp.0",
-                               .out = "mlp.3",
-                               .positions_last = true,
-                               .is_timm = false};
-constexpr Library kTimm{.token = "cls_token",
-                        .positions = "pos_embed",
-                        .patches = "patch_embed.proj",
-                        .layers = "blocks.",
-                        .block = "blocks.",
-                        .norm = "norm",
-                        .head = "head",
-                        .norm1 = "norm1",
-                        .qkv_weight = "attn.qkv.weight",
-                        .qkv_bias = "attn.qkv.bias",
-                        .projection = "attn.proj",
-                        .norm2 = "norm2",
-                        .hidden = "mlp.fc1",
-                        .out = "mlp.fc2",
-                        .positions_last = false,
-                        .is_timm = true};
+constexpr Convention kTorchvision{.token = "class_token",
+                                  .positions = "encoder.pos_embedding",
+                                  .patches = "conv_proj",
+                                  .layers = "encoder.layers.encoder_layer_",
+                                  .block = "encoder_layer_",
+                                  .norm = "encoder.ln",
+                                  .head = "heads.head",
+                                  .norm1 = "ln_1",
+                                  .qkv_weight = "self_attention.in_proj_weight",
+                                  .qkv_bias = "self_attention.in_proj_bias",
+                                  .projection = "self_attention.out_proj",
+                                  .norm2 = "ln_2",
+                                  .hidden = "mlp.0",
+                                  .out = "mlp.3",
+                                  .positions_last = true,
+                                  .is_timm = false};
+constexpr Convention kTimm{.token = "cls_token",
+                           .positions = "pos_embed",
+                           .patches = "patch_embed.proj",
+                           .layers = "blocks.",
+                           .block = "blocks.",
+                           .norm = "norm",
+                           .head = "head",
+                           .norm1 = "norm1",
+                           .qkv_weight = "attn.qkv.weight",
+                           .qkv_bias = "attn.qkv.bias",
+                           .projection = "attn.proj",
+                           .norm2 = "norm2",
+                           .hidden = "mlp.fc1",
+                           .out = "mlp.fc2",
+                           .positions_last = false,
+                           .is_timm = true};
 
 struct Size {
   std::int64_t width, layers, heads;
-  const Library& library;
+  const Convention& convention;
 };
 constexpr std::int64_t kHiddenFactor = 4;
 constexpr Size kBase{768, 12, 12, kTorchvision};
@@ -91,15 +91,15 @@ struct EncoderLayer {
 
   // The braces keep the order: it is the model's.
   static EncoderLayer make(TensorList& tensors, const std::string& name, const Size& size) {
-    const Library& library = size.library;
+    const Convention& convention = size.convention;
     const std::int64_t width = size.width, inner = width * kHiddenFactor;
     const auto named = [&](const char* rest) { return name + "." + rest; };
-    return {LayerNorm(tensors, named(library.norm1), width),
-            qkv_of(tensors, named(library.qkv_weight), named(library.qkv_bias), width),
-            Linear(tensors, named(library.projection), width, width),
-            LayerNorm(tensors, named(library.norm2), width),
-            Linear(tensors, named(library.hidden), width, inner),
-            Linear(tensors, named(library.out), inner, width),
+    return {LayerNorm(tensors, named(convention.norm1), width),
+            qkv_of(tensors, named(convention.qkv_weight), named(convention.qkv_bias), width),
+            Linear(tensors, named(convention.projection), width, width),
+            LayerNorm(tensors, named(convention.norm2), width),
+            Linear(tensors, named(convention.hidden), width, inner),
+            Linear(tensors, named(convention.out), inner, width),
             size.heads};
   }
 
@@ -135,27 +135,27 @@ void fill_xavier(const at::Tensor& weight, Random& random) {
 class Vit final : public Model {
  public:
   Vit(const Size& size, std::int64_t image_size, const VitOptions& options, std::int64_t classes)
-      : library_(size.library), channels_(options.channels) {
+      : convention_(size.convention), channels_(options.channels) {
     const std::int64_t patch = options.patch, side = image_size / patch;
     TensorList tensors(parameters_, buffers_);
     tensors.set_block("embedding");
     const auto add_positions = [&] {
-      positions_ = tensors.parameter(library_.positions, {1, side * side + 1, size.width});
+      positions_ = tensors.parameter(convention_.positions, {1, side * side + 1, size.width});
     };
-    token_ = tensors.parameter(library_.token, {1, 1, size.width});
-    if (!library_.positions_last) add_positions();
+    token_ = tensors.parameter(convention_.token, {1, 1, size.width});
+    if (!convention_.positions_last) add_positions();
     patches_.emplace(
-        tensors, library_.patches,
+        tensors, convention_.patches,
         Conv2dShape{.in = channels_, .out = size.width, .kernel = patch, .stride = patch});
-    if (library_.positions_last) add_positions();
+    if (convention_.positions_last) add_positions();
     for (std::int64_t i = 0; i < size.layers; ++i) {
       const std::string number = std::to_string(i);
-      tensors.set_block(library_.block + number);
-      layers_.push_back(EncoderLayer::make(tensors, library_.layers + number, size));
+      tensors.set_block(convention_.block + number);
+      layers_.push_back(EncoderLayer::make(tensors, convention_.layers + number, size));
     }
     tensors.set_block("head");
-    norm_.emplace(tensors, library_.norm, size.width);
-    head_.emplace(tensors, library_.head, size.width, classes);
+    norm_.emplace(tensors, convention_.norm, size.width);
+    head_.emplace(tensors, convention_.head, size.width, classes);
   }
 
   Output forward(const at::Tensor& images, Mode mode) override {
@@ -170,10 +170,10 @@ class Vit final : public Model {
   }
 
   std::int64_t input_channels() const override { return channels_; }
-  std::string head() const override { return library_.head; }
+  std::string head() const override { return convention_.head; }
 
   void initialize(Random& random) override {
-    library_.is_timm ? initialize_as_timm(random) : initialize_as_torchvision(random);
+    convention_.is_timm ? initialize_as_timm(random) : initialize_as_torchvision(random);
   }
 
  private:
@@ -221,7 +221,7 @@ class Vit final : public Model {
     dense(*head_);
   }
 
-  const Library& library_;
+  const Convention& convention_;
   std::int64_t channels_;
   at::Tensor token_, positions_;
   std::optional<Conv2d> patches_;
