@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "engine/example_data.h"
 #include "engine/federation.h"
 #include "fedvg/error.h"
 #include "fedvg/random.h"
@@ -15,6 +16,8 @@
 
 namespace fedvg {
 namespace {
+
+using testing::expect_says;
 
 const std::atomic<bool> kGoOn = false;
 constexpr std::int64_t kSide = 4;
@@ -111,12 +114,7 @@ struct Example {
     data.dataset.classes = {"a", "b", "c"};
     data.dataset.training = gray_images(60, "training");
     data.dataset.test = gray_images(12, "test");
-    for (std::int64_t i = 0; i < 12; ++i) data.test.push_back(i);
-    for (std::int64_t k = 0; k < 5; ++k) {
-      auto& client = data.clients.emplace_back();
-      for (std::int64_t i = 0; i < 10; ++i) client.push_back(k * 10 + i);
-    }
-    for (std::int64_t i = 50; i < 60; ++i) data.validation.push_back(i);
+    testing::divide_sixty(data);
     setup.model = {"mlp", Table{{"hidden", Array{6}}}};
     setup.method = compose_method("fedvg");
     setup.train.epochs = 2;
@@ -152,20 +150,9 @@ struct Example {
   }
   /// "" when there is none.
   std::string refusal() const {
-    try {
-      Federation made(data, setup);
-    } catch (const OptionError& problem) {
-      return problem.what();
-    }
-    return "";
+    return testing::refusal([&] { Federation made(data, setup); });
   }
 };
-
-void expect_says(const std::string& text, std::initializer_list<const char*> words) {
-  for (const char* word : words) {
-    EXPECT_NE(text.find(word), std::string::npos) << word << ": " << text;
-  }
-}
 
 Part given(const Array& mean, const Array& deviation) {
   return {"given", Table{{"mean", mean}, {"std", deviation}}};

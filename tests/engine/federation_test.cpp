@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "engine/example_data.h"
 #include "engine/worker_pool.h"
 #include "fedvg/error.h"
 #include "fedvg/random.h"
@@ -44,12 +45,7 @@ struct Example {
     data.dataset.classes = {"a", "b", "c"};
     data.dataset.training = samples(60, "training");
     data.dataset.test = samples(12, "test");
-    for (std::int64_t i = 0; i < 12; ++i) data.test.push_back(i);
-    for (std::int64_t k = 0; k < 5; ++k) {
-      auto& client = data.clients.emplace_back();
-      for (std::int64_t i = 0; i < 10; ++i) client.push_back(k * 10 + i);
-    }
-    for (std::int64_t i = 50; i < 60; ++i) data.validation.push_back(i);
+    testing::divide_sixty(data);
     setup.model = {"mlp", table({{"hidden", Array{4}}})};
     setup.method = compose_method("fedavg");
     setup.train.epochs = 1;

@@ -3,11 +3,15 @@
 #include <ATen/ops/zeros.h>
 #include <gtest/gtest.h>
 
+#include "engine/example_data.h"
 #include "fedvg/error.h"
 #include "fedvg/registry.h"
 
 namespace fedvg {
 namespace {
+
+using testing::expect_says;
+using testing::refusal;
 
 /// Takes images of `wanted` channels; its one weight has `dimensions` axes.
 class Stub final : public Model {
@@ -38,22 +42,6 @@ Samples images(std::int64_t channels) { return {.channels = channels, .height = 
 
 Samples features(std::int64_t width) {
   return {.channels = width, .height = 1, .width = 1, .is_features = true};
-}
-
-template <class Call>
-std::string refusal(const Call& call) {
-  try {
-    call();
-  } catch (const OptionError& problem) {
-    return problem.what();
-  }
-  return "";
-}
-
-void expect_says(const std::string& text, std::initializer_list<const char*> words) {
-  for (const char* word : words) {
-    EXPECT_NE(text.find(word), std::string::npos) << word << ": " << text;
-  }
 }
 
 TEST(BatchChannels, AreThoseOfTheDataUnlessTheModelSays) {

@@ -9,6 +9,7 @@ namespace {
 using testing::class_table;
 using testing::draw;
 using testing::expect_divided;
+using testing::held;
 using testing::labels_by_class;
 using testing::message_of;
 using testing::request_for;
@@ -17,10 +18,6 @@ Table each(std::int64_t classes) {
   Table options;
   options.set("classes_per_client", classes);
   return options;
-}
-
-std::int64_t held(const std::vector<std::int64_t>& row) {
-  return std::count_if(row.begin(), row.end(), [](std::int64_t count) { return count > 0; });
 }
 
 // 20 clients x 3 classes of 10: each class has 6 holders with 60 / 6 samples.

@@ -55,4 +55,8 @@ std::vector<std::vector<std::int64_t>> class_table(const Partition& partition,
   return table;
 }
 
+std::int64_t held(const std::vector<std::int64_t>& row) {
+  return std::count_if(row.begin(), row.end(), [](std::int64_t count) { return count > 0; });
+}
+
 }  // namespace fedvg::testing

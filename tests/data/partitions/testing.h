@@ -32,4 +32,7 @@ std::int64_t smallest_client(const Partition& partition);
 std::vector<std::vector<std::int64_t>> class_table(const Partition& partition,
                                                    const PartitionRequest& request);
 
+/// Classes of which a client has samples; `row` is of class_table().
+std::int64_t held(const std::vector<std::int64_t>& row);
+
 }  // namespace fedvg::testing
