@@ -1,6 +1,7 @@
 #include "config/toml_file.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <cstring>
@@ -25,7 +26,8 @@ std::string refusal(const std::string& toml) {
 class File {
  public:
   explicit File(const std::string& text)
-      : path_(std::filesystem::path(testing::TempDir()) / "fedvg_toml_file_test.toml") {
+      : path_(std::filesystem::path(testing::TempDir()) /
+              ("fedvg_toml_" + std::to_string(getpid()) + ".toml")) {
     std::ofstream(path_, std::ios::binary) << text;
   }
   ~File() { std::filesystem::remove(path_); }

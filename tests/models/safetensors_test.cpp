@@ -7,6 +7,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <stdexcept>
 
 #include "fedvg/error.h"
 
@@ -15,11 +16,11 @@ namespace {
 
 using ::testing::HasSubstr;
 
-std::filesystem::path fresh_folder(const std::string& name) {
-  const auto folder = std::filesystem::path(::testing::TempDir()) / ("fedvg_" + name);
-  std::filesystem::remove_all(folder);
-  std::filesystem::create_directories(folder);
-  return folder;
+// Of this process alone: tests run beside each other.
+std::filesystem::path own_folder() {
+  std::string name = ::testing::TempDir() + "fedvg-safetensors-XXXXXX";
+  if (!mkdtemp(name.data())) throw std::runtime_error(name + " cannot be made");
+  return name;
 }
 
 template <class Number>
@@ -51,6 +52,7 @@ std::string file_of(const std::string& header, const std::string& data,
 
 class Safetensors : public ::testing::Test {
  protected:
+  ~Safetensors() override { std::filesystem::remove_all(folder_); }
   std::string put(const std::string& bytes) {
     const auto path = folder_ / "model.safetensors";
     std::ofstream(path, std::ios::binary) << bytes;
@@ -70,7 +72,7 @@ class Safetensors : public ::testing::Test {
     return refusal_of(file_of(header, data));
   }
 
-  std::filesystem::path folder_ = fresh_folder("safetensors");
+  const std::filesystem::path folder_ = own_folder();
 };
 
 // {"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}} has 54 characters: two spaces
@@ -187,7 +189,7 @@ TEST_F(Safetensors, RefusesEntriesThatMakeNoSense) {
 // write `ours` there and read `theirs`, which Python wrote. Alone, ours stands for both.
 TEST(SafetensorsExchange, AgreesWithPython) {
   const char* named = std::getenv("FEDVG_EXCHANGE_FOLDER");
-  const std::filesystem::path folder = named ? named : fresh_folder("exchange");
+  const std::filesystem::path folder = named ? named : own_folder();
   const std::vector<NamedArray> expected = {
       array_of<std::int64_t>("counter", "I64", {}, {21}),
       array_of<float>("weight", "F32", {2, 3}, {0, 1, 2, 3, 4, 5}),
@@ -200,6 +202,7 @@ TEST(SafetensorsExchange, AgreesWithPython) {
   const TensorFile theirs = read_safetensors((folder / "theirs.safetensors").string());
   EXPECT_EQ(theirs.metadata.at("format"), "pt");
   EXPECT_THAT(theirs.tensors, ::testing::UnorderedElementsAreArray(expected));
+  if (!named) std::filesystem::remove_all(folder);
 }
 
 }  // namespace
