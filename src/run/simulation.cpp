@@ -193,8 +193,7 @@ DataLoading loading_of(const std::filesystem::path& run_folder, Console& console
   const auto show = [&console, begin = Clock::now()](std::int64_t done, std::int64_t total) {
     if (seconds_since(begin) > kPatience) console.show_progress("reading images", done, total);
   };
-  const auto beside = (run_folder / "").parent_path().parent_path();  // also of "folder/"
-  return {.cache_folder = (beside / ".fedvg-cache").string(), .progress = show};
+  return {.cache_folder = (run_folder.parent_path() / ".fedvg-cache").string(), .progress = show};
 }
 
 }  // namespace
@@ -202,8 +201,9 @@ DataLoading loading_of(const std::filesystem::path& run_folder, Console& console
 std::filesystem::path run_simulation(RunRequest request, Console& console,
                                      const std::atomic<bool>& stop) {
   const Configuration& given = request.configuration;
-  const auto path =
+  auto path =
       request.folder.value_or(default_run_folder(request.name, given.method.name, given.seed));
+  if (!path.has_filename()) path = path.parent_path();  // "folder/"
   RunFolder::check(path);
   Experiment experiment(std::move(request.configuration), request.device,
                         (path / "client-state").string(), loading_of(path, console));

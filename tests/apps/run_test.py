@@ -21,6 +21,12 @@ class Run(ProgramTest):
             self.assertEqual((self.folder / one / name).read_bytes(),
                              (self.folder / other / name).read_bytes(), name)
 
+    def test_a_folder_may_be_named_with_a_slash_at_its_end(self):
+        self.succeeds("run", "tiny.toml", "--out", "new/run/", "--set", "train.rounds=1")
+        self.assert_whole("new/run")
+        self.assertIn("exists already", self.fedvg(
+            "run", "tiny.toml", "--out", "new/run/", "--set", "train.rounds=1").stderr)
+
     def test_the_folder_holds_what_the_formats_say(self):
         done = self.succeeds("run", "tiny.toml")
         run = "runs/tiny-fedvg-s1"
