@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+// What an instruction set's instance of the loops offers: plain functions of float arrays,
+// no tensors. Arrays are dense; images lie as [N, H, W, C], weights of convolutions as
+// [out, kernel_h, kernel_w, in], which is what libtorch calls channels_last. Nothing here
+// allocates: whoever calls hands in scratch space.
+
+namespace fedvg::kernels {
+
+/// A square-stride convolution without groups or dilation.
+struct ConvolutionShape {
+  std::int64_t images, height, width, in;
+  std::int64_t out, kernel_h, kernel_w;
+  std::int64_t stride = 1, padding = 0;
+
+  std::int64_t out_height() const { return (height + 2 * padding - kernel_h) / stride + 1; }
+  std::int64_t out_width() const { return (width + 2 * padding - kernel_w) / stride + 1; }
+  std::int64_t taps() const { return kernel_h * kernel_w; }
+  std::int64_t filter() const { return taps() * in; }  ///< weights of one output channel
+};
+
+/// Floats of scratch that each of the three convolution loops needs at most.
+std::size_t convolution_scratch(const ConvolutionShape& shape);
+
+struct KernelTable {
+  const char* name;
+  std::int64_t lanes;  ///< floats in a register
+
+  // loops/convolution.h. Channels: multiples of 16; `in` may be any number where padding is 0
+  // and no gradient of the input is asked for. bias [out] or null.
+  void (*convolution)(const ConvolutionShape&, const float* x, const float* w, const float* bias,
+                      float* y, float* scratch);
+  void (*convolution_input_gradient)(const ConvolutionShape&, const float* g, const float* w,
+                                     float* gx, float* scratch);
+  void (*convolution_weight_gradient)(const ConvolutionShape&, const float* x, const float* g,
+                                      float* gw, float* scratch);
+  /// sums [columns] = sum over the rows of x [rows, columns]
+  void (*column_sums)(const float* x, std::int64_t rows, std::int64_t columns, float* sums);
+};
+
+/// Null where the compiler or the processor's family has no such instructions; whether this
+/// very processor has them is instruction_set.h's business.
+const KernelTable* avx2_kernels();
+const KernelTable* avx512_kernels();
+
+}  // namespace fedvg::kernels

@@ -1,0 +1,22 @@
+// An instance of every loop: included once by each file of instances/, which defines
+// FEDVG_INSTANCE (a namespace) and FEDVG_LANES (floats in a register). These files include no
+// header of the standard library that defines functions: an inline function compiled here for
+// newer instructions could be the copy that the linker keeps for the whole program.
+
+#include "kernels/kernel_table.h"
+#include "kernels/loops/convolution.h"
+
+namespace fedvg::kernels::FEDVG_INSTANCE {
+namespace {
+
+constexpr KernelTable kTable{
+    .name = FEDVG_LANES == 16 ? "avx512" : "avx2",
+    .lanes = FEDVG_LANES,
+    .convolution = convolution,
+    .convolution_input_gradient = convolution_input_gradient,
+    .convolution_weight_gradient = convolution_weight_gradient,
+    .column_sums = column_sums,
+};
+
+}  // namespace
+}  // namespace fedvg::kernels::FEDVG_INSTANCE
