@@ -212,11 +212,26 @@ inline void convolution_weight_gradient(const ConvolutionShape& s, const float* 
   }
 }
 
+/// In blocks of rows, so that errors grow with the number of blocks and of rows in one, not
+/// with their product.
 inline void column_sums(const float* x, std::int64_t rows, std::int64_t columns, float* sums) {
+  constexpr std::int64_t kBlock = 128;
   fill(sums, columns, 0);
-  for (std::int64_t i = 0; i < rows; ++i) {
-    const float* row = x + i * columns;
-    for (std::int64_t c = 0; c < columns; ++c) sums[c] += row[c];
+  for (std::int64_t begin = 0; begin < rows; begin += kBlock) {
+    const std::int64_t end = least(begin + kBlock, rows);
+    for (std::int64_t c = 0; c < columns; c += kLanes) {
+      const std::int64_t width = least(kLanes, columns - c);
+      Vec sum{};
+      for (std::int64_t i = begin; i < end; ++i) {
+        const float* from = x + i * columns + c;
+        sum += width == kLanes ? load(from) : load_first(from, width);
+      }
+      if (width == kLanes) {
+        store(sums + c, sum + load(sums + c));
+      } else {
+        store_first(sums + c, sum + load_first(sums + c, width), width);
+      }
+    }
   }
 }
 
