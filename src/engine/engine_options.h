@@ -71,11 +71,12 @@ struct EvaluateOptions {
   }
 };
 
-/// [engine]: how the work is spread; precision alone changes results.
+/// [engine]: how the work is spread; precision and kernels alone change results.
 struct EngineOptions {
   std::int64_t workers = 0;
   std::int64_t window = 4;
   std::string precision = "float32";
+  std::string kernels = "auto";
   std::int64_t state_memory = 1024;
   std::int64_t memory = 0;
 
@@ -87,6 +88,9 @@ struct EngineOptions {
           "finished updates that may wait for their turn in the sum");
     visit("precision", &EngineOptions::precision, OneOf{{"float32", "float64"}},
           "of parameters, training and scoring; sums over clients are always float64");
+    visit("kernels", &EngineOptions::kernels, OneOf{{"auto", "avx512", "avx2", "aten"}},
+          "loops of float32 layers on a CPU where they beat libtorch's: those of this processor's "
+          "best instruction set, of the one named, or none (aten); results differ by rounding");
     visit("state_memory", &EngineOptions::state_memory, at_least(0),
           "MB of clients' states (scaffold, feddyn, moon, ...) kept in memory; more wait on disk");
     visit("memory", &EngineOptions::memory, at_least(0),

@@ -20,6 +20,7 @@
 #include "fedvg/error.h"
 #include "fedvg/registry.h"
 #include "fedvg/schedule.h"
+#include "kernels/instruction_set.h"
 
 namespace fedvg {
 namespace {
@@ -338,6 +339,9 @@ Federation::Federation(const FederatedData& data, FederationSetup setup)
                          std::to_string(cores) + (cores == 1 ? " core" : " cores"));
   }
   driver.workers = static_cast<std::size_t>(info.workers);
+  driver.kernels =
+      kernels::kernels_of(driver.format.device.is_cpu() ? setup.engine.kernels : "aten");
+  info.kernels = driver.kernels ? driver.kernels->name : "aten";
   info.score_parts = static_cast<std::int64_t>(driver.weighting->parts());
   info.keeps_updates = !driver.combiner->takes_weights();
   info.memory_format = driver.format.channels_last ? "channels_last" : "contiguous";

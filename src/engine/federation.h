@@ -95,6 +95,7 @@ struct FederationInfo {
   std::int64_t score_parts = 1;     ///< sums that the weighting keeps
   bool keeps_updates = false;       ///< the combiner holds a round's updates, nothing streams
   std::string memory_format;        ///< "channels_last" or "contiguous"
+  std::string kernels;              ///< "avx512", "avx2" or "aten"
   std::string libtorch_version;
   std::string device;
   std::vector<std::string> notes;  ///< said at start: capped workers, repeated channels, …

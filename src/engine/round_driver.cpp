@@ -80,7 +80,8 @@ struct RoundDriver::Accepted {
   double seconds = 0;  ///< spent adding
 };
 
-RoundDriver::RoundDriver(DriverSetup setup) : setup_(std::move(setup)), pool_(setup_.workers) {
+RoundDriver::RoundDriver(DriverSetup setup)
+    : setup_(std::move(setup)), pool_(setup_.workers, setup_.kernels) {
   if (!setup_.combiner) setup_.combiner = Registry<Combiner>::instance().make("mean");
   const auto model = setup_.build_model();
   setup_.format.channels_last = setup_.format.channels_last && model->channels_last();

@@ -33,6 +33,7 @@ struct DriverSetup {
   Worker::Validation validation;
   LocalRules rules;
   std::size_t workers = 1, window = 4;
+  const kernels::KernelTable* kernels = nullptr;  ///< of the workers; null: libtorch's operators
   ImageFormat format;
   std::int64_t state_memory = std::int64_t{1} << 30;  ///< bytes; ClientStateStore
   std::filesystem::path state_folder;

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "kernels/instruction_set.h"
+
 namespace fedvg {
 
 std::vector<int> allowed_cores() {
@@ -25,7 +27,8 @@ std::vector<int> allowed_cores() {
   return cores;
 }
 
-WorkerPool::WorkerPool(std::size_t workers) {
+WorkerPool::WorkerPool(std::size_t workers, const kernels::KernelTable* kernels)
+    : kernels_(kernels) {
   const auto cores = allowed_cores();
   for (std::size_t i = 0; i < workers; ++i) {
     threads_.emplace_back([this, i, core = cores[i % cores.size()]] { work(i, core); });
@@ -59,6 +62,7 @@ void WorkerPool::work(std::size_t worker, int core) {
   CPU_SET(core, &set);
   pthread_setaffinity_np(pthread_self(), sizeof set, &set);
   at::set_num_threads(1);  // OpenMP's setting is per thread
+  const kernels::UseKernels use(kernels_);
   std::unique_lock lock(mutex_);
   while (true) {
     start_.wait(lock, [&] { return closing_ || (job_ && next_ < count_); });

@@ -8,6 +8,8 @@
 #include <thread>
 #include <vector>
 
+#include "kernels/kernel_table.h"
+
 namespace fedvg {
 
 /// Cores that this process may run on (its affinity mask), in order.
@@ -17,7 +19,8 @@ std::vector<int> allowed_cores();
 /// More threads than cores share them.
 class WorkerPool {
  public:
-  explicit WorkerPool(std::size_t workers);
+  /// `kernels`: the loops that operators use in these threads; null: libtorch's.
+  explicit WorkerPool(std::size_t workers, const kernels::KernelTable* kernels = nullptr);
   ~WorkerPool();
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
@@ -32,6 +35,7 @@ class WorkerPool {
  private:
   void work(std::size_t worker, int core);
 
+  const kernels::KernelTable* kernels_;
   std::mutex mutex_;
   std::condition_variable start_, done_;
   const std::function<void(std::size_t, std::size_t)>* job_ = nullptr;

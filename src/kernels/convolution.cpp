@@ -72,8 +72,7 @@ class Convolution : public torch::autograd::Function<Convolution> {
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
     const auto saved = context->get_saved_variables();
     const at::Tensor &x = saved[0], &weight = saved[1];
-    const auto& table =
-        *reinterpret_cast<const KernelTable*>(context->saved_data["table"].toInt());
+    const auto& table = *reinterpret_cast<const KernelTable*>(context->saved_data["table"].toInt());
     const ConvolutionShape s = shape_of(x, weight, context->saved_data["stride"].toInt(),
                                         context->saved_data["padding"].toInt());
     const at::Tensor g = plain(gradients[0]);

@@ -22,6 +22,37 @@ struct ConvolutionShape {
   std::int64_t filter() const { return taps() * in; }  ///< weights of one output channel
 };
 
+/// Rows (pixels) of `channels` numbers; each `group` of them has its own statistics, the last
+/// group has the rows that remain.
+struct BatchNormShape {
+  std::int64_t rows, channels, group;
+
+  std::int64_t groups() const { return (rows + group - 1) / group; }
+  std::int64_t rows_of(std::int64_t index) const {
+    return index + 1 < groups() ? group : rows - index * group;
+  }
+};
+
+/// y = ReLU((x - mean) * weight * inverse_deviation + bias + residual).
+struct BatchNormForward {
+  const float *x, *weight, *bias;
+  const float* residual;  ///< null: none
+  float* y;
+  float *mean, *inverse_deviation;    ///< [groups, channels], written
+  float *running_mean, *running_var;  ///< null: not kept
+  double momentum, eps;
+  bool relu;
+};
+
+struct BatchNormBackward {
+  const float* x;
+  const float* y;  ///< null: no ReLU
+  const float *g, *weight, *mean, *inverse_deviation;
+  float* gx;                    ///< null: not asked for
+  float* gradient_of_residual;  ///< null: not asked for, or no ReLU: it is g then
+  float *gw, *gb;
+};
+
 /// Floats of scratch that each of the three convolution loops needs at most.
 std::size_t convolution_scratch(const ConvolutionShape& shape);
 
@@ -39,6 +70,10 @@ struct KernelTable {
                                       float* gw, float* scratch);
   /// sums [columns] = sum over the rows of x [rows, columns]
   void (*column_sums)(const float* x, std::int64_t rows, std::int64_t columns, float* sums);
+
+  // loops/batch_norm.h. Channels: a multiple of 16; at least two rows in a group.
+  void (*batch_norm)(const BatchNormShape&, const BatchNormForward&);
+  void (*batch_norm_gradient)(const BatchNormShape&, const BatchNormBackward&);
 };
 
 /// Null where the compiler or the processor's family has no such instructions; whether this

@@ -1,7 +1,6 @@
 #include "models/layers.h"
 
 #include <ATen/ops/batch_norm.h>
-#include <ATen/ops/conv2d.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/group_norm.h>
 #include <ATen/ops/layer_norm.h>
@@ -12,6 +11,8 @@
 #include <cmath>
 #include <optional>
 #include <utility>
+
+#include "kernels/convolution.h"
 
 namespace fedvg {
 namespace {
@@ -94,7 +95,7 @@ Conv2d::Conv2d(TensorList& tensors, const std::string& name, const Conv2dShape& 
 }
 
 at::Tensor Conv2d::forward(const at::Tensor& x, Mode) {
-  return at::conv2d(x, weight, optional(bias), stride, padding);
+  return kernels::convolution(x, weight, optional(bias), stride, padding);
 }
 
 void Conv2d::initialize(Random& random) { fill_by_fan_in(weight, bias, random); }

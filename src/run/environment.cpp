@@ -68,6 +68,7 @@ std::string environment_text(const Environment& environment, const FederationInf
       {"libtorch", federation.libtorch_version},
       {"device", federation.device},
       {"memory_format", federation.memory_format},
+      {"kernels", federation.kernels},
       {"workers", federation.workers},
       {"threads", 1},
       {"processor", environment.processor},

@@ -78,8 +78,8 @@ std::string training_text(const Experiment& experiment) {
 }
 
 std::string engine_text(const FederationInfo& info, const EngineOptions& engine) {
-  return fmt::format("{} on {}, {}, {}", counted(info.workers, "worker"), info.device,
-                     engine.precision, info.memory_format);
+  return fmt::format("{} on {}, {}, {}, kernels {}", counted(info.workers, "worker"), info.device,
+                     engine.precision, info.memory_format, info.kernels);
 }
 
 }  // namespace

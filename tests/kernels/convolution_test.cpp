@@ -65,17 +65,13 @@ class ConvolutionOf : public ::testing::TestWithParam<std::string> {
     const auto bias = c.bias ? at::randn({c.out}) : at::Tensor();
     const auto side = [&](std::int64_t n) { return (n + 2 * c.padding - c.kernel) / c.stride + 1; };
     const auto g = random({c.batch, c.out, side(c.height), side(c.width)});
-    const auto own = run(
-        [&](const auto& i, const auto& w, const auto& b) {
-          return convolution(i, w, b, c.stride, c.padding);
-        },
-        x, weight, bias, g, of_input);
+    const auto own = run([&](const auto& i, const auto& w,
+                             const auto& b) { return convolution(i, w, b, c.stride, c.padding); },
+                         x, weight, bias, g, of_input);
     const auto wide = [](const at::Tensor& t) { return t.defined() ? t.to(at::kDouble) : t; };
-    const auto right = run(
-        [&](const auto& i, const auto& w, const auto& b) {
-          return at::conv2d(i, w, b, c.stride, c.padding);
-        },
-        wide(x), wide(weight), wide(bias), wide(g), of_input);
+    const auto right = run([&](const auto& i, const auto& w,
+                               const auto& b) { return at::conv2d(i, w, b, c.stride, c.padding); },
+                           wide(x), wide(weight), wide(bias), wide(g), of_input);
     constexpr double kNear = 2e-6;
     EXPECT_LT(distance(own.y, right.y), kNear);
     EXPECT_LT(distance(own.weight, right.weight), kNear);
@@ -89,15 +85,12 @@ class ConvolutionOf : public ::testing::TestWithParam<std::string> {
 };
 
 TEST_P(ConvolutionOf, EveryShapeOfTheModels) {
-  for (const Case& c : {Case{3, 32, 12, 12, 64, 5, 1, 0}, Case{2, 32, 14, 14, 64, 5, 1, 0},
-                        Case{3, 64, 8, 8, 64, 3, 1, 1, false},
-                        Case{3, 64, 8, 8, 128, 3, 2, 1, false},
-                        Case{5, 128, 4, 4, 128, 3, 1, 1, false},
-                        Case{9, 128, 4, 4, 256, 3, 2, 1, false},
-                        Case{10, 256, 2, 2, 256, 3, 1, 1, false},
-                        Case{10, 256, 2, 2, 512, 3, 2, 1, false},
-                        Case{17, 512, 1, 1, 512, 3, 1, 1, false},
-                        Case{3, 64, 8, 8, 128, 1, 2, 0, false}}) {
+  for (const Case& c :
+       {Case{3, 32, 12, 12, 64, 5, 1, 0}, Case{2, 32, 14, 14, 64, 5, 1, 0},
+        Case{3, 64, 8, 8, 64, 3, 1, 1, false}, Case{3, 64, 8, 8, 128, 3, 2, 1, false},
+        Case{5, 128, 4, 4, 128, 3, 1, 1, false}, Case{9, 128, 4, 4, 256, 3, 2, 1, false},
+        Case{10, 256, 2, 2, 256, 3, 1, 1, false}, Case{10, 256, 2, 2, 512, 3, 2, 1, false},
+        Case{17, 512, 1, 1, 512, 3, 1, 1, false}, Case{3, 64, 8, 8, 128, 1, 2, 0, false}}) {
     compare(c);
   }
 }
@@ -145,8 +138,8 @@ TEST_P(ConvolutionOf, ATapThatMeetsOnlyPaddingHasAGradientOfZero) {
 // untouched.
 TEST_P(ConvolutionOf, NumbersThatAreNotFiniteStayInTheirReach) {
   const UseKernels use(kernels_of(GetParam()));
-  for (const float value : {std::numeric_limits<float>::quiet_NaN(),
-                            std::numeric_limits<float>::infinity()}) {
+  for (const float value :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
     auto x = random({2, 16, 6, 6});
     x[1][3][0][0] = value;
     const auto weight = random({16, 16, 3, 3});
@@ -190,7 +183,7 @@ TEST(Convolution, IsLibtorchsOwnWhereTheLoopsDoNotServe) {
   check(x.to(at::kDouble), weight.to(at::kDouble), 1);
   check(x.contiguous(at::MemoryFormat::Contiguous), weight, 1);
   check(x, weight.contiguous(at::MemoryFormat::Contiguous), 1);
-  check(random({2, 16, 40, 40}), weight, 1);          // large maps
+  check(random({2, 16, 40, 40}), weight, 1);                // large maps
   check(random({2, 16, 6, 6}), random({20, 16, 3, 3}), 1);  // channels
 }
 

@@ -168,8 +168,7 @@ inline void convolution_input_gradient(const ConvolutionShape& s, const float* g
         for (std::int64_t oy = rows.begin; oy < rows.end; ++oy) {
           const auto out_at = [&](std::int64_t ox) { return (oy * s.out_width() + ox) * s.out; };
           if (Taps::by_rows(s)) {
-            add_product(columns.size(), g + image * image_out + out_at(columns.begin), s.out,
-                        panel,
+            add_product(columns.size(), g + image * image_out + out_at(columns.begin), s.out, panel,
                         gx + image * image_in + taps.pixel(tap, oy, columns.begin) + begin,
                         s.stride * s.in, s.out, width);
             continue;
@@ -198,15 +197,15 @@ inline void convolution_weight_gradient(const ConvolutionShape& s, const float* 
         for (std::int64_t o = 0; o < s.out; ++o) fill(to + o * s.filter(), taps.depth, 0);
         continue;
       }
-      const float* a =
-          g + image * image_out + (rows.begin * s.out_width() + columns.begin) * s.out;
+      const float* a = g + image * image_out + (rows.begin * s.out_width() + columns.begin) * s.out;
       const float* b = x + image * image_in + taps.pixel(tap, rows.begin, columns.begin);
       const std::int64_t row_out = s.out_width() * s.out, row_in = s.stride * s.width * s.in;
       Runs runs{{rows.size(), columns.size(), s.images},
                 {row_out, s.out, image_out},
                 {row_in, s.stride * s.in, image_in}};
-      if (by_rows) runs = {{1, rows.size(), columns.size()}, {0, row_out, s.out},
-                           {0, row_in, s.stride * s.in}};
+      if (by_rows)
+        runs = {
+            {1, rows.size(), columns.size()}, {0, row_out, s.out}, {0, row_in, s.stride * s.in}};
       outer_product(image > 0, runs, a, s.out, b, taps.depth, to, s.filter());
     }
   }

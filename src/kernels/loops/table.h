@@ -4,6 +4,7 @@
 // newer instructions could be the copy that the linker keeps for the whole program.
 
 #include "kernels/kernel_table.h"
+#include "kernels/loops/batch_norm.h"
 #include "kernels/loops/convolution.h"
 
 namespace fedvg::kernels::FEDVG_INSTANCE {
@@ -16,6 +17,8 @@ constexpr KernelTable kTable{
     .convolution_input_gradient = convolution_input_gradient,
     .convolution_weight_gradient = convolution_weight_gradient,
     .column_sums = column_sums,
+    .batch_norm = batch_norm,
+    .batch_norm_gradient = batch_norm_gradient,
 };
 
 }  // namespace
