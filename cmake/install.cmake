@@ -18,10 +18,10 @@ if(NOT FEDVG_SHARED OR NOT FEDVG_ROOMS)
   return()
 endif()
 
-# All rooms but the command line.
+# All rooms but the command line and its measurements.
 set(objects "")
 foreach(room IN LISTS FEDVG_ROOMS)
-  if(room AND NOT room STREQUAL "apps")
+  if(room AND NOT room MATCHES "^(apps|bench|stock)$")
     list(APPEND objects $<TARGET_OBJECTS:fedvg_${room}>)
   endif()
 endforeach()

@@ -1,4 +1,4 @@
-# Everything with a main(): the program, the conformance driver, examples, bench.
+# Everything with a main(): the program, the conformance driver, examples, micro-benchmarks.
 
 add_library(fedvg_all INTERFACE)
 add_library(fedvg::fedvg ALIAS fedvg_all)
@@ -34,8 +34,11 @@ foreach(source IN LISTS sources)
   add_dependencies(examples example_${name})
 endforeach()
 
-file(GLOB sources CONFIGURE_DEPENDS bench/round/*.cpp)
-if(FEDVG_BENCH AND sources)
-  fedvg_program(fedvg-bench TORCH SOURCES ${sources} LIBRARIES fedvg::run)
-  set_target_properties(fedvg-bench PROPERTIES EXCLUDE_FROM_ALL TRUE)  # torch/torch.h: slow
+# Micro-benchmarks of single operations, where Google Benchmark is there: ./dev micro
+find_package(benchmark QUIET)
+file(GLOB sources CONFIGURE_DEPENDS bench/micro/*.cpp)
+if(benchmark_FOUND AND sources)
+  fedvg_program(fedvg-micro TORCH SOURCES ${sources} 
+    LIBRARIES fedvg::run fedvg_bench_headers benchmark::benchmark)
+  set_target_properties(fedvg-micro PROPERTIES EXCLUDE_FROM_ALL TRUE)
 endif()

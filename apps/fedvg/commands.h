@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ void add_check_command(CLI::App& program);
 void add_list_command(CLI::App& program);
 void add_partition_command(CLI::App& program);
 void add_evaluate_command(CLI::App& program);
+void add_bench_command(CLI::App& program, const MallocSettings& malloc);
 
 /// CONFIG.toml and what the command line changes of it, for every command that takes one.
 class ConfigurationArguments {
@@ -28,17 +30,22 @@ class ConfigurationArguments {
   void add_to(CLI::App& command);
   /// Adds --data CONFIG.toml, which may be left out, and --set.
   void add_data_to(CLI::App& command);
+  /// Adds --set alone, for load_text().
+  void add_settings_to(CLI::App& command);
   /// Adds --workers and --device.
   void add_machine_to(CLI::App& command);
 
   /// Throws OptionError with every mistake.
   Configuration load() const;
+  /// The same of TOML that the program holds; `name` stands for the file in messages.
+  Configuration load_text(const std::string& text, const std::string& name) const;
   const std::filesystem::path& file() const { return file_; }
   void set_file(const std::filesystem::path& file) { file_ = file; }
   const std::string& device() const { return device_; }
 
  private:
-  void add_settings_to(CLI::App& command);
+  using Overrides = std::vector<config::Override>;
+  Configuration load_with(const std::function<Configuration(const Overrides&)>& load) const;
 
   std::filesystem::path file_;
   std::vector<std::string> assignments_;

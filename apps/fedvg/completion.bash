@@ -6,7 +6,11 @@ _fedvg() {
   local command=${COMP_WORDS[1]}
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    COMPREPLY=($(compgen -W "run compare check partition evaluate list --help --version" -- "$word"))
+    COMPREPLY=($(compgen -W "run compare check partition evaluate bench list --help --version" -- "$word"))
+    return
+  fi
+  if [[ $command == bench && $before == --data ]]; then
+    COMPREPLY=($(compgen -f -- "$word"))
     return
   fi
   case $before in
@@ -15,7 +19,7 @@ _fedvg() {
     --part) COMPREPLY=($(compgen -W "test validation training" -- "$word")); return ;;
     --data) COMPREPLY=($(compgen -f -X '!*.toml' -- "$word") $(compgen -d -S / -- "$word")); return ;;
     --out | -o | --output | --predictions) COMPREPLY=($(compgen -f -- "$word")); return ;;
-    --set | --workers | --metric | --last) return ;;
+    --set | --workers | --metric | --last | --rounds) return ;;
   esac
   if [[ $word == -* ]]; then
     local options="--help"
@@ -24,6 +28,7 @@ _fedvg() {
       check) options+=" --set --workers --device" ;;
       partition) options+=" --set --output" ;;
       evaluate) options+=" --data --set --part --predictions --workers --device" ;;
+      bench) options+=" --list --rounds --data --json --set --workers --device" ;;
       compare) options+=" --metric --last --format" ;;
       list) options+=" --markdown" ;;
     esac
@@ -34,6 +39,12 @@ _fedvg() {
     compare) COMPREPLY=($(compgen -d -- "$word")) ;;
     evaluate)
       COMPREPLY=($(compgen -f -X '!*.safetensors' -- "$word") $(compgen -d -S / -- "$word")) ;;
+    bench)
+      if ((COMP_CWORD == 2)); then
+        COMPREPLY=($(compgen -W "fmnist-cnn cifar-cnn cifar-resnet18 derma-resnet18 \
+          many-small-clients 1000-participants" -- "$word"))
+      fi
+      ;;
     list)
       if ((COMP_CWORD == 2)); then
         COMPREPLY=($(compgen -W "method correction weighting server-optimizer local-optimizer \

@@ -60,7 +60,19 @@ void ConfigurationArguments::add_machine_to(CLI::App& command) {
 }
 
 Configuration ConfigurationArguments::load() const {
-  std::vector<config::Override> overrides;
+  return load_with(
+      [this](const Overrides& overrides) { return load_configuration(file_, overrides); });
+}
+
+Configuration ConfigurationArguments::load_text(const std::string& text,
+                                                const std::string& name) const {
+  return load_with(
+      [&](const Overrides& overrides) { return load_configuration_text(text, name, overrides); });
+}
+
+Configuration ConfigurationArguments::load_with(
+    const std::function<Configuration(const Overrides&)>& load) const {
+  Overrides overrides;
   std::vector<std::string> problems;
   const auto collect = [&](auto read) {
     try {
@@ -77,7 +89,7 @@ Configuration ConfigurationArguments::load() const {
     problems.push_back("--device " + device_ + ": wanted cpu or cuda:N, such as cuda:0");
   }
   try {
-    Configuration configuration = load_configuration(file_, overrides);
+    Configuration configuration = load(overrides);
     if (problems.empty()) return configuration;
   } catch (const OptionError& error) {
     problems.insert(problems.end(), error.problems().begin(), error.problems().end());

@@ -28,6 +28,7 @@ void add_commands(CLI::App& program, const MallocSettings& malloc) {
   add_check_command(program);
   add_partition_command(program);
   add_evaluate_command(program);
+  add_bench_command(program, malloc);
   add_list_command(program);
 }
 
@@ -73,9 +74,10 @@ int report_usage(const CLI::ParseError& error, const CLI::App& program) {
   }
   const auto chosen = program.get_subcommands();
   const CLI::App& command = chosen.empty() ? program : *chosen.front();
-  std::string message = chosen.empty() && program.remaining().empty()
-                            ? "no command given: run, compare, check, partition, evaluate or list"
-                            : error.what();
+  std::string message =
+      chosen.empty() && program.remaining().empty()
+          ? "no command given: run, compare, check, partition, evaluate, bench or list"
+          : error.what();
   std::replace(message.begin(), message.end(), '\n', ' ');
   for (const std::string& surplus : command.remaining()) {
     if (!surplus.starts_with("--")) continue;

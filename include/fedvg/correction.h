@@ -80,6 +80,9 @@ class Correction {
   virtual at::Tensor loss(LocalContext&, const Batch&, const Output&, at::Tensor base) const {
     return base;
   }
+  /// False: grad() does nothing, and nothing but begin() looks at `context.gradient`; the engine
+  /// may then step each tensor during the backward pass.
+  virtual bool corrects_gradients() const { return true; }
   /// After backward, before clipping and the step: may change `context.gradient`.
   virtual void grad(LocalContext&) const {}
   /// After the last step; the update's delta is set.

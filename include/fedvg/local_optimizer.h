@@ -21,8 +21,11 @@ class LocalOptimizer {
   virtual std::optional<double> path_length(std::int64_t steps) const = 0;
   /// Forgets what it gathered: called before each client.
   virtual void reset() {}
+  /// True: it gathers nothing, and the step of a number follows from that number, its gradient
+  /// and the rate, so that any part of the vectors may be stepped on its own.
+  virtual bool is_elementwise() const { return false; }
   /// In place; vectors [P], the gradient after correction and clipping, which may be used
-  /// as scratch.
+  /// as scratch. Parts of them, [n], where it is_elementwise().
   virtual void step(at::Tensor& parameters, at::Tensor& gradient, double learning_rate) = 0;
 
   /// What it gathered, by name, for an optimizer that is kept between rounds.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
+#include <utility>
 
 namespace fedvg {
 
@@ -57,6 +58,25 @@ IndexList stratified_subset(const IndexList& pool, std::span<const std::int64_t>
   std::sort(chosen.begin(), chosen.end());
   for (std::int64_t& position : chosen) position = pool[static_cast<std::size_t>(position)];
   return chosen;
+}
+
+IndexList stratified_order(const IndexList& pool, std::span<const std::int64_t> labels,
+                           std::int64_t classes, Random& random) {
+  // The r-th of n samples of a class lies at a random place of [r/n, (r+1)/n).
+  std::vector<std::pair<double, std::int64_t>> places;
+  places.reserve(pool.size());
+  for (IndexList& list : by_class(pool, labels, classes)) {
+    random.shuffle(std::span(list));
+    const auto count = static_cast<double>(list.size());
+    for (std::size_t r = 0; r < list.size(); ++r) {
+      places.emplace_back((static_cast<double>(r) + random.uniform()) / count, list[r]);
+    }
+  }
+  std::sort(places.begin(), places.end());
+  IndexList order;
+  order.reserve(pool.size());
+  for (const auto& [place, index] : places) order.push_back(index);
+  return order;
 }
 
 }  // namespace fedvg

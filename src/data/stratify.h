@@ -25,4 +25,10 @@ std::vector<IndexList> by_class(const IndexList& pool, std::span<const std::int6
 IndexList stratified_subset(const IndexList& pool, std::span<const std::int64_t> labels,
                             std::int64_t classes, std::int64_t total, Random& random);
 
+/// The pool in an order in which any number of neighbours has about the pool's class shares: of
+/// each class, every prefix holds its share of the prefix to within 2. The order within a class
+/// is drawn.
+IndexList stratified_order(const IndexList& pool, std::span<const std::int64_t> labels,
+                           std::int64_t classes, Random& random);
+
 }  // namespace fedvg

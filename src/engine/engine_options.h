@@ -50,6 +50,7 @@ struct TrainOptions {
 struct ScoringOptions {
   std::string mode = "train";
   std::int64_t batch_size = 32;
+  double budget = 0;
 
   template <class Visitor>
   static void describe(Visitor& visit) {
@@ -57,6 +58,9 @@ struct ScoringOptions {
           "BatchNorm of the scoring pass: each batch's statistics (train) or running ones (eval)");
     visit("batch_size", &ScoringOptions::batch_size, at_least(1),
           "validation images of one scoring batch; a last batch of one joins the one before");
+    visit("budget", &ScoringOptions::budget, at_least(0),
+          "score on a part of D_val: the 95 % interval of each weight may reach so far, as a share "
+          "of the weight; 0: on all of D_val");
   }
 };
 

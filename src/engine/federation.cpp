@@ -11,6 +11,7 @@
 #include "data/choice.h"
 #include "data/class_counts.h"
 #include "data/normalization.h"
+#include "data/stratify.h"
 #include "data/wording.h"
 #include "engine/class_weights.h"
 #include "engine/model_file.h"
@@ -161,6 +162,36 @@ void check_combiner(const FederationSetup& setup, const DriverSetup& driver) {
   if (setup.largest_cohort > 0) driver.combiner->check(setup.largest_cohort);
 }
 
+/// A rule must be able to say how far a part of D_val is from all of it.
+void check_budget(const FederationSetup& setup, const DriverSetup& driver) {
+  if (setup.scoring.budget == 0 || driver.weighting->measures_spread()) return;
+  const std::string rule = "weighting " + setup.method.weighting.name;
+  throw OptionError(
+      "scoring.budget is for scores by the norm of D_val's gradient on a part of it, and " + rule +
+      (driver.weighting->needs_validation()
+           ? " scores otherwise (by the accuracy, or by the norm spectral, which would take longer "
+             "than the images that it saves)"
+           : " does not score on D_val") +
+      "; set scoring.budget = 0, or take weighting fedvg with norm l1, l2 or linf");
+}
+
+/// Where scoring.budget applies D_val is scored on in a stratified order; otherwise in its own.
+IndexList scoring_order(const FederatedData& data, const FederationSetup& setup,
+                        FederationInfo& info) {
+  if (setup.scoring.budget == 0) return data.validation;
+  const std::size_t batches =
+      cut(data.validation, setup.scoring.batch_size, /*join_last=*/true).batches();
+  if (!ValidationBudget::applies(batches)) {
+    info.notes.push_back("scoring.budget: D_val is no more than " +
+                         std::to_string(ValidationBudget::kGroups) +
+                         " batches of scoring.batch_size, and all of it is scored on");
+    return data.validation;
+  }
+  Random random(setup.seed, "validation-budget");
+  return stratified_order(data.validation, data.validation_samples().labels,
+                          static_cast<std::int64_t>(data.dataset.classes.size()), random);
+}
+
 /// A combiner that keeps all updates of a round must fit into engine.memory.
 void check_memory(const FederationSetup& setup, const RoundDriver& driver,
                   const Combiner& combiner) {
@@ -211,6 +242,7 @@ Federation::Federation(const FederatedData& data, FederationSetup setup)
   driver.server = Registry<ServerOptimizer>::instance().make(setup.method.server);
   driver.combiner = Registry<Combiner>::instance().make(setup.method.combiner);
   check_combiner(setup, driver);
+  check_budget(setup, driver);
   if (setup.train.buffers != "global" && data.validation.empty()) {
     throw OptionError("train.buffers = \"" + setup.train.buffers +
                       "\" takes the global model's "
@@ -271,9 +303,11 @@ Federation::Federation(const FederatedData& data, FederationSetup setup)
   if (impl_->line == Line::centralized) setup.largest_cohort = 1;
   if (!data.validation.empty()) {
     driver.validation = {impl_->validation,
-                         cut(data.validation, setup.scoring.batch_size, /*join_last=*/true),
+                         cut(scoring_order(data, setup, impl_->info), setup.scoring.batch_size,
+                             /*join_last=*/true),
                          setup.scoring.mode == "eval" ? Mode::eval : Mode::batch_statistics};
   }
+  driver.scoring_budget = setup.scoring.budget;
   driver.rules = {.epochs = setup.train.epochs,
                   .steps = setup.train.steps,
                   .batch_size = setup.train.batch_size,

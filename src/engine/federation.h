@@ -74,6 +74,7 @@ struct RoundRecord {
   std::int64_t rejected = 0;                     ///< not-finite or dead
   std::optional<double> weight_min, weight_max;  ///< over accepted participants
   std::optional<double> weight_entropy;          ///< -sum w ln w / ln K; absent for fewer than 2
+  std::optional<std::int64_t> scored;  ///< images of D_val; absent: the rule scores on none
   std::int64_t bytes_down = 0, bytes_up = 0;
   double learning_rate = 0;                     ///< of local training in this round
   double seconds = 0;                           ///< wall time of training, scoring and combining

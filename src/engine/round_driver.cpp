@@ -76,6 +76,7 @@ struct RoundDriver::Accepted {
   std::int64_t round;
   std::vector<Receipt> receipts;
   std::vector<ClientRecord*> records;  ///< of the receipts
+  std::vector<std::vector<ScoreSpread>> spreads{};  ///< of the receipts
   std::int64_t extra_bytes = 0;
   double seconds = 0;  ///< spent adding
 };
@@ -89,6 +90,10 @@ RoundDriver::RoundDriver(DriverSetup setup)
   const auto optimizer = setup_.build_optimizer();
   setup_.correction->check(*optimizer, setup_.rules.keep_optimizer);
   learning_rate_ = optimizer->learning_rate();
+  if (setup_.scoring_budget > 0 && ValidationBudget::applies(setup_.validation.plan.batches())) {
+    budget_ = std::make_unique<ValidationBudget>(
+        setup_.scoring_budget, setup_.validation.plan.ends, setup_.rules.seed);
+  }
   states_ = std::make_unique<ClientStateStore>(setup_.state_memory, setup_.state_folder);
   workers_.resize(setup_.workers);
   // Each worker's memory is first touched by the thread that will use it.
@@ -165,6 +170,7 @@ void RoundDriver::add(Finished&& finished, Accepted& accepted) {
   setup_.correction->accept(update);
   accepted.extra_bytes += bytes_of(update.extra);
   accepted.receipts.push_back(std::move(receipt));
+  accepted.spreads.push_back(std::move(finished.assessment.spreads));
   accepted.records.push_back(finished.record);
   accepted.seconds += adding.seconds();
 }
@@ -195,6 +201,15 @@ RoundRecord RoundDriver::run_round(std::int64_t index, const std::vector<std::in
   });
 
   const auto population = static_cast<std::int64_t>(setup_.clients.size());
+  Worker::Validation& validation = setup_.validation;
+  if (budget_) {
+    validation.scored = budget_->batches_of(index);
+    validation.groups = ValidationBudget::kGroups;
+  }
+  if (setup_.weighting->needs_validation()) {
+    record.scored = budget_ ? budget_->images_in(validation.scored)
+                            : static_cast<std::int64_t>(validation.plan.ids.size());
+  }
   const TensorMap inbox = setup_.correction->broadcast();
   record.learning_rate = learning_rate_;
   if (setup_.learning_rate_factor) record.learning_rate *= setup_.learning_rate_factor(index);
@@ -271,6 +286,7 @@ void RoundDriver::step(Accepted& accepted, RoundRecord& record) {
     layout_.segment(combined->step, l).mul_(column_at(columns, l));
   }
   take_step(round, std::move(*combined));
+  if (budget_) budget_->measure(accepted.spreads);
   states_->publish(accepted.round, clients);
 }
 

@@ -9,6 +9,7 @@
 #include "engine/federation.h"
 #include "engine/samples.h"
 #include "engine/turn_queue.h"
+#include "engine/validation_budget.h"
 #include "engine/worker.h"
 #include "engine/worker_pool.h"
 #include "fedvg/combiner.h"
@@ -31,6 +32,7 @@ struct DriverSetup {
   std::vector<bool> corrupted;         ///< by client index; empty: nobody is
   double corrupted_update_factor = 1;  ///< Worker::exaggerate, for those
   Worker::Validation validation;
+  double scoring_budget = 0;  ///< ValidationBudget, where it applies to the plan; 0: off
   LocalRules rules;
   std::size_t workers = 1, window = 4;
   const kernels::KernelTable* kernels = nullptr;  ///< of the workers; null: libtorch's operators
@@ -68,6 +70,8 @@ class RoundDriver {
   const std::vector<NamedTensor>& buffer_names() const { return workers_[0]->model().buffers(); }
   /// Replaces the global model.
   void set_global(const at::Tensor& w, const Tensors& buffers);
+  /// Null: every round is scored on all of D_val.
+  ValidationBudget* budget() { return budget_.get(); }
 
  private:
   struct Finished;
@@ -85,6 +89,7 @@ class RoundDriver {
   Layout layout_;
   double learning_rate_ = 0;  ///< of the local optimizer, before the schedule
   at::Tensor global_;         ///< w, [P]
+  std::unique_ptr<ValidationBudget> budget_;
   Tensors buffers_;
   std::unique_ptr<ClientStateStore> states_;
   struct OwnFigures {

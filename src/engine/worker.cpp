@@ -11,6 +11,8 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/step_in_backward.h"
+#include "engine/validation_budget.h"
 #include "fedvg/clip.h"
 #include "fedvg/error.h"
 
@@ -195,6 +197,10 @@ ClientUpdate Worker::train(const RoundStart& start, std::int64_t client, const L
   const std::int64_t most = rules.steps > 0 ? rules.steps : kNoLimit;
   const std::int64_t passes = rules.steps > 0 ? kNoLimit : rules.epochs;
 
+  std::optional<StepInBackward> stepping;
+  if (rules.clip == 0 && optimizer_->is_elementwise() && !correction.corrects_gradients()) {
+    stepping.emplace(own_.model->parameters(), *optimizer_, context.learning_rate);
+  }
   LossTrack losses;
   for (std::int64_t pass = 0; any && pass < passes && context.steps < most; ++pass) {
     if (rules.shuffle) order.shuffle(std::span(plan.ids));
@@ -209,8 +215,6 @@ ClientUpdate Worker::train(const RoundStart& start, std::int64_t client, const L
               : data.store->assemble(ids, batch_buffer_);
       const Output output = own_.model->forward(batch.images, Mode::train);
       const at::Tensor task = at::cross_entropy_loss(output.logits, batch.labels, class_weights_);
-      gradient_.zero_();
-      correction.loss(context, batch, output, task).backward();
       const double loss = task.item<double>();
       losses.add(loss, plan.batch(b).size());
       ++context.steps;
@@ -220,6 +224,9 @@ ClientUpdate Worker::train(const RoundStart& start, std::int64_t client, const L
         update.steps = context.steps;
         return update;
       }
+      if (!stepping) gradient_.zero_();
+      correction.loss(context, batch, output, task).backward();
+      if (stepping) continue;
       correction.grad(context);
       clip_to_norm(gradient_, rules.clip);
       optimizer_->step(own_.parameters, gradient_, context.learning_rate);
@@ -277,14 +284,43 @@ at::Tensor Worker::replica_features(std::size_t slot, const at::Tensor& images) 
 const at::Tensor& Worker::gradient() {
   if (gradient_is_validation_) return gradient_;
   if (!has_validation()) throw RunError("a validation gradient was asked for without D_val");
+  if (!validation_.scored.empty()) return gradient_by_groups({});
   gradient_.zero_();
   const auto total = static_cast<double>(validation_.plan.ids.size());
-  for (std::size_t b = 0; b < validation_.plan.batches(); ++b) {
-    if (stop_ && *stop_) throw Interrupted("stopped in scoring");
-    const Batch batch = validation_.store->assemble(validation_.plan.batch(b), batch_buffer_);
-    const Output output = own_.model->forward(batch.images, validation_.mode);
-    cross_entropy_sum(output.logits, batch.labels).div(total).backward();
+  for (std::size_t b = 0; b < validation_.plan.batches(); ++b) add_validation_gradient(b, total);
+  gradient_is_validation_ = true;
+  return gradient_;
+}
+
+void Worker::add_validation_gradient(std::size_t b, double total) {
+  if (stop_ && *stop_) throw Interrupted("stopped in scoring");
+  const Batch batch = validation_.store->assemble(validation_.plan.batch(b), batch_buffer_);
+  const Output output = own_.model->forward(batch.images, validation_.mode);
+  cross_entropy_sum(output.logits, batch.labels).div(total).backward();
+}
+
+const at::Tensor& Worker::gradient_by_groups(const GroupVisitor& see) {
+  if (validation_.scored.empty()) return gradient();
+  const auto images_in = [&](std::span<const std::size_t> batches) {
+    std::size_t images = 0;
+    for (const std::size_t b : batches) images += validation_.plan.batch(b).size();
+    return static_cast<double>(images);
+  };
+  const std::span<const std::size_t> scored(validation_.scored);
+  const double total = images_in(scored);
+  if (!group_sum_.defined()) group_sum_ = at::zeros({layout_.size()}, options_);
+  group_sum_.zero_();
+  std::size_t begin = 0;
+  for (const std::size_t end : ends_of_groups(scored.size(), validation_.groups)) {
+    const auto group = scored.subspan(begin, end - begin);
+    const double images = images_in(group);
+    gradient_.zero_();
+    for (const std::size_t b : group) add_validation_gradient(b, images);
+    group_sum_.add_(gradient_, images / total);
+    if (see) see(static_cast<std::int64_t>(images), gradient_);
+    begin = end;
   }
+  gradient_.copy_(group_sum_);
   gradient_is_validation_ = true;
   return gradient_;
 }

@@ -63,6 +63,10 @@ class Worker final : public Evaluator, private LocalTools {
     const SampleStore* store = nullptr;  ///< null: no D_val
     BatchPlan plan;
     Mode mode = Mode::batch_statistics;
+    /// Under scoring.budget the plan's batches that this round is scored on, and into how many
+    /// groups of neighbours they are cut; no batches: all, in one.
+    std::vector<std::size_t> scored = {};
+    std::size_t groups = 1;
   };
 
   Worker(std::function<std::unique_ptr<Model>()> build_model, const Layout& layout,
@@ -102,6 +106,10 @@ class Worker final : public Evaluator, private LocalTools {
   // Evaluator
   bool has_validation() const override { return validation_.store != nullptr; }
   const at::Tensor& gradient() override;
+  const at::Tensor& gradient_by_groups(const GroupVisitor& see) override;
+  std::int64_t validation_images() const override {
+    return static_cast<std::int64_t>(validation_.plan.ids.size());
+  }
   double accuracy() override;
   const Layout& layout() const override { return layout_; }
   std::span<const std::int64_t> buffer_blocks() const override { return buffer_blocks_; }
@@ -113,6 +121,8 @@ class Worker final : public Evaluator, private LocalTools {
   at::Tensor replica_features(std::size_t slot, const at::Tensor& images) override;
 
   void model_changed();
+  /// Adds the gradient of the batch's summed cross-entropy / `total` to gradient_.
+  void add_validation_gradient(std::size_t batch, double total);
 
   /// A network whose parameters are views of one flat vector.
   struct Resident {
@@ -137,6 +147,7 @@ class Worker final : public Evaluator, private LocalTools {
   const std::atomic<bool>* stop_ = nullptr;  ///< of the round at work
   Tensors fresh_buffers_;                    ///< of a model that has seen no batch
   at::Tensor gradient_;                      ///< [P]
+  at::Tensor group_sum_;                     ///< [P], of the groups of a scoring pass
   BatchBuffer batch_buffer_;
   bool gradient_is_validation_ = false;  ///< gradient_ holds D_val's at the current model
   std::optional<double> accuracy_;

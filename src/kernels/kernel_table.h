@@ -53,8 +53,23 @@ struct BatchNormBackward {
   float *gw, *gb;
 };
 
+/// Windows of 2x2, the next begins where the last ends; a last odd row or column is left out.
+struct PoolShape {
+  std::int64_t images, height, width, channels;
+
+  std::int64_t out_height() const { return height / 2; }
+  std::int64_t out_width() const { return width / 2; }
+};
+
+/// Of a window without a positive number, which passes no gradient. Others have the place of
+/// their maximum: 0 1 in the upper row, 2 3 in the lower.
+constexpr std::uint8_t kDead = 4;
+
 /// Floats of scratch that each of the three convolution loops needs at most.
 std::size_t convolution_scratch(const ConvolutionShape& shape);
+
+/// Floats that multiply_add works on.
+constexpr std::int64_t kMultiplyAddNumbers = 192;
 
 struct KernelTable {
   const char* name;
@@ -74,6 +89,24 @@ struct KernelTable {
   // loops/batch_norm.h. Channels: a multiple of 16; at least two rows in a group.
   void (*batch_norm)(const BatchNormShape&, const BatchNormForward&);
   void (*batch_norm_gradient)(const BatchNormShape&, const BatchNormBackward&);
+
+  // loops/relu_max_pool.h. Any number of channels. index: as large as y, null: not kept.
+  void (*relu_max_pool)(const PoolShape&, const float* x, float* y, std::uint8_t* index);
+  void (*relu_max_pool_gradient)(const PoolShape&, const float* g, const std::uint8_t* index,
+                                 float* gx);
+
+  // loops/convolution_relu_pool.h. out: a multiple of 16; any `in`; stride 1, padding 0; the map
+  // before the pool at least 2x2. bias [out] or null, index as above; gw, gb: null, not asked
+  // for. Scratch as for a convolution.
+  void (*convolution_relu_pool)(const ConvolutionShape&, const float* x, const float* w,
+                                const float* bias, float* y, std::uint8_t* index, float* scratch);
+  void (*convolution_relu_pool_gradient)(const ConvolutionShape&, const float* x, const float* g,
+                                         const std::uint8_t* index, float* gw, float* gb,
+                                         float* scratch);
+
+  // loops/multiply_add.h. Works through kMultiplyAddNumbers floats and returns how many
+  // multiply-adds that were.
+  std::int64_t (*multiply_add)(std::int64_t rounds, float* numbers);
 };
 
 /// Null where the compiler or the processor's family has no such instructions; whether this

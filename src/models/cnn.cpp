@@ -33,11 +33,17 @@ class Cnn final : public ModelBuilder {
     }
     auto network = std::make_unique<Network>();
     const bool batch_norm = options_.norm == "batch";
-    network->conv2d("conv1", input.channels, kFirst, kKernel);
-    if (batch_norm) network->batch_norm("bn1", kFirst);
-    network->relu().max_pool(2).conv2d("conv2", kFirst, kSecond, kKernel);
-    if (batch_norm) network->batch_norm("bn2", kSecond);
-    network->relu().max_pool(2).flatten();
+    const auto stage = [&](const std::string& number, std::int64_t in, std::int64_t out) {
+      if (batch_norm) {
+        network->conv2d("conv" + number, in, out, kKernel).batch_norm("bn" + number, out);
+        network->relu_max_pool();
+      } else {
+        network->conv2d_relu_max_pool("conv" + number, in, out, kKernel);
+      }
+    };
+    stage("1", input.channels, kFirst);
+    stage("2", kFirst, kSecond);
+    network->flatten();
     network->linear("fc1", kSecond * height * width, kHidden).relu();
     network->linear("fc2", kHidden, input.classes);
     return network;

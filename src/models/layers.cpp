@@ -4,7 +4,6 @@
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/group_norm.h>
 #include <ATen/ops/layer_norm.h>
-#include <ATen/ops/linear.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/zeros.h>
 
@@ -12,7 +11,9 @@
 #include <optional>
 #include <utility>
 
+#include "kernels/batch_norm.h"
 #include "kernels/convolution.h"
+#include "kernels/linear.h"
 
 namespace fedvg {
 namespace {
@@ -33,6 +34,12 @@ void fill_by_fan_in(const at::Tensor& weight, const at::Tensor& bias, Random& ra
 
 std::optional<at::Tensor> optional(const at::Tensor& tensor) {
   return tensor.defined() ? std::optional(tensor) : std::nullopt;
+}
+
+/// In place: the gradient of a norm does not need its output.
+at::Tensor finished(at::Tensor normed, const std::optional<at::Tensor>& residual, bool relu) {
+  if (residual) normed.add_(*residual);
+  return relu ? normed.relu_() : normed;
 }
 
 }  // namespace
@@ -81,7 +88,7 @@ Linear::Linear(TensorList& tensors, const std::string& name, std::int64_t in, st
 Linear::Linear(at::Tensor w, at::Tensor b) : weight(std::move(w)), bias(std::move(b)) {}
 
 at::Tensor Linear::forward(const at::Tensor& x, Mode) {
-  return at::linear(x, weight, optional(bias));
+  return kernels::linear(x, weight, optional(bias));
 }
 
 void Linear::initialize(Random& random) { fill_by_fan_in(weight, bias, random); }
@@ -108,13 +115,21 @@ BatchNorm::BatchNorm(TensorList& tensors, const std::string& name, std::int64_t 
       num_batches_tracked(tensors.buffer(name + ".num_batches_tracked", at::zeros({}, at::kLong))) {
 }
 
-at::Tensor BatchNorm::forward(const at::Tensor& x, Mode mode) {
+at::Tensor BatchNorm::apply(const at::Tensor& x, const std::optional<at::Tensor>& residual,
+                            bool relu, Mode mode) {
+  constexpr double kEps = 1e-5, kMomentum = 0.1;
+  if (mode == Mode::eval) {
+    return finished(at::batch_norm(x, weight, bias, running_mean, running_var, /*training=*/false,
+                                   kMomentum, kEps, /*cudnn_enabled=*/true),
+                    residual, relu);
+  }
   const bool own = mode == Mode::batch_statistics;
-  if (mode == Mode::train || mode == Mode::cumulative) num_batches_tracked.add_(1);
-  const double momentum = mode == Mode::cumulative ? 1 / num_batches_tracked.item<double>() : 0.1;
-  return at::batch_norm(x, weight, bias, own ? std::nullopt : std::optional(running_mean),
-                        own ? std::nullopt : std::optional(running_var), mode != Mode::eval,
-                        momentum, /*eps=*/1e-5, /*cudnn_enabled=*/true);
+  if (!own) num_batches_tracked.add_(1);
+  const double momentum =
+      mode == Mode::cumulative ? 1 / num_batches_tracked.item<double>() : kMomentum;
+  return kernels::batch_norm(x, weight, bias, own ? nullptr : &running_mean,
+                             own ? nullptr : &running_var, residual,
+                             {.momentum = momentum, .eps = kEps, .relu = relu});
 }
 
 void BatchNorm::initialize(Random&) {
@@ -131,8 +146,9 @@ GroupNorm::GroupNorm(TensorList& tensors, const std::string& name, std::int64_t 
       bias(tensors.parameter(name + ".bias", {features})),
       groups(number) {}
 
-at::Tensor GroupNorm::forward(const at::Tensor& x, Mode) {
-  return at::group_norm(x, groups, weight, bias, /*eps=*/1e-5);
+at::Tensor GroupNorm::apply(const at::Tensor& x, const std::optional<at::Tensor>& residual,
+                            bool relu, Mode) {
+  return finished(at::group_norm(x, groups, weight, bias, /*eps=*/1e-5), residual, relu);
 }
 
 void GroupNorm::initialize(Random&) {

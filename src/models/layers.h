@@ -3,6 +3,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -79,20 +80,30 @@ struct Conv2d final : Layer {
   std::int64_t stride, padding;
 };
 
+/// A normalisation and what follows it in a convolutional network.
+struct Norm : Layer {
+  /// norm(x) [+ residual] [then ReLU], in one where a kernel does that.
+  virtual at::Tensor apply(const at::Tensor& x, const std::optional<at::Tensor>& residual,
+                           bool relu, Mode mode) = 0;
+  at::Tensor forward(const at::Tensor& x, Mode mode) override { return apply(x, {}, false, mode); }
+};
+
 /// momentum 0.1, eps 1e-5, unbiased running variance; starts at 1 and 0.
-struct BatchNorm final : Layer {
+struct BatchNorm final : Norm {
   BatchNorm(TensorList& tensors, const std::string& name, std::int64_t features);
-  at::Tensor forward(const at::Tensor& x, Mode mode) override;
+  at::Tensor apply(const at::Tensor& x, const std::optional<at::Tensor>& residual, bool relu,
+                   Mode mode) override;
   void initialize(Random& random) override;
 
   at::Tensor weight, bias, running_mean, running_var, num_batches_tracked;
 };
 
 /// eps 1e-5; starts at 1 and 0.
-struct GroupNorm final : Layer {
+struct GroupNorm final : Norm {
   GroupNorm(TensorList& tensors, const std::string& name, std::int64_t groups,
             std::int64_t features);
-  at::Tensor forward(const at::Tensor& x, Mode mode) override;
+  at::Tensor apply(const at::Tensor& x, const std::optional<at::Tensor>& residual, bool relu,
+                   Mode mode) override;
   void initialize(Random& random) override;
 
   at::Tensor weight, bias;

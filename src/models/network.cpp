@@ -4,6 +4,9 @@
 #include <ATen/ops/relu.h>
 #include <ATen/ops/tanh.h>
 
+#include "kernels/convolution_relu_pool.h"
+#include "kernels/relu_max_pool.h"
+
 namespace fedvg {
 namespace {
 
@@ -12,6 +15,16 @@ struct Plain final : Layer {
   Function function;
   explicit Plain(Function f) : function(f) {}
   at::Tensor forward(const at::Tensor& x, Mode) override { return function(x); }
+};
+
+struct ConvolutionReluMaxPool final : Layer {
+  Conv2d convolution;
+  ConvolutionReluMaxPool(TensorList& tensors, const std::string& name, const Conv2dShape& shape)
+      : convolution(tensors, name, shape) {}
+  at::Tensor forward(const at::Tensor& x, Mode) override {
+    return kernels::convolution_relu_pool(x, convolution.weight, convolution.bias);
+  }
+  void initialize(Random& random) override { convolution.initialize(random); }
 };
 
 template <class Function>
@@ -47,6 +60,20 @@ Network& Network::batch_norm(const std::string& name, std::int64_t features) {
 
 Network& Network::relu() {
   layers_.push_back(plain([](const at::Tensor& x) { return at::relu(x); }));
+  return *this;
+}
+
+Network& Network::relu_max_pool() {
+  layers_.push_back(plain([](const at::Tensor& x) { return kernels::relu_max_pool(x); }));
+  return *this;
+}
+
+Network& Network::conv2d_relu_max_pool(const std::string& name, std::int64_t in, std::int64_t out,
+                                       std::int64_t kernel) {
+  TensorList list = tensors();
+  convolves_ = true;
+  layers_.push_back(
+      std::make_unique<ConvolutionReluMaxPool>(list, name, Conv2dShape{in, out, kernel}));
   return *this;
 }
 

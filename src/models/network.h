@@ -25,6 +25,11 @@ class Network : public Model {
   /// momentum 0.1, eps 1e-5, unbiased running variance.
   Network& batch_norm(const std::string& name, std::int64_t features);
   Network& relu();
+  /// max_pool(2) after relu(), in one.
+  Network& relu_max_pool();
+  /// conv2d without stride or padding, relu(), max_pool(2), in one.
+  Network& conv2d_relu_max_pool(const std::string& name, std::int64_t in, std::int64_t out,
+                                std::int64_t kernel);
   Network& tanh();
   Network& max_pool(std::int64_t kernel);
   Network& flatten();          ///< to [B, everything]

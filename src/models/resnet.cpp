@@ -40,8 +40,8 @@ struct Depth {
 constexpr std::int64_t kStemWidth = 64;
 constexpr std::int64_t kExpansion = 4;  // of a bottleneck: width out of it / width inside
 
-std::unique_ptr<Layer> norm_layer(TensorList& tensors, const std::string& name,
-                                  std::int64_t features, const ResnetOptions& options) {
+std::unique_ptr<Norm> norm_layer(TensorList& tensors, const std::string& name,
+                                 std::int64_t features, const ResnetOptions& options) {
   constexpr std::int64_t kGroups = 32;
   if (options.norm == "group") {
     return std::make_unique<GroupNorm>(tensors, name, kGroups, features);
@@ -51,19 +51,21 @@ std::unique_ptr<Layer> norm_layer(TensorList& tensors, const std::string& name,
 
 struct ResidualBlock {
   std::vector<Conv2d> convolutions;
-  std::vector<std::unique_ptr<Layer>> norms;
+  std::vector<std::unique_ptr<Norm>> norms;
   std::optional<Conv2d> shortcut;  ///< where the shape changes
-  std::unique_ptr<Layer> shortcut_norm;
+  std::unique_ptr<Norm> shortcut_norm;
 
-  // In place where the gradient of a norm does not need its output.
   at::Tensor forward(const at::Tensor& x, Mode mode) {
+    const at::Tensor beside =
+        shortcut ? shortcut_norm->forward(shortcut->forward(x, mode), mode) : x;
     at::Tensor y = x;
     for (std::size_t i = 0; i < convolutions.size(); ++i) {
-      y = norms[i]->forward(convolutions[i].forward(y, mode), mode);
-      if (i + 1 < convolutions.size()) y.relu_();
+      const bool last = i + 1 == convolutions.size();
+      y = norms[i]->apply(convolutions[i].forward(y, mode),
+                          last ? std::optional<at::Tensor>(beside) : std::nullopt, /*relu=*/true,
+                          mode);
     }
-    y.add_(shortcut ? shortcut_norm->forward(shortcut->forward(x, mode), mode) : x);
-    return y.relu_();
+    return y;
   }
 };
 
@@ -127,7 +129,7 @@ class Resnet final : public Model {
   }
 
   Output forward(const at::Tensor& images, Mode mode) override {
-    at::Tensor x = stem_norm_->forward(stem_->forward(images, mode), mode).relu_();
+    at::Tensor x = stem_norm_->apply(stem_->forward(images, mode), {}, /*relu=*/true, mode);
     if (pools_) x = at::max_pool2d(x, 3, 2, 1);
     for (auto& block : blocks_) x = block.forward(x, mode);
     Output output;
@@ -165,7 +167,7 @@ class Resnet final : public Model {
   bool pools_;
   std::int64_t channels_;
   std::optional<Conv2d> stem_;
-  std::unique_ptr<Layer> stem_norm_;
+  std::unique_ptr<Norm> stem_norm_;
   std::vector<ResidualBlock> blocks_;
   std::optional<Linear> classifier_;
 };

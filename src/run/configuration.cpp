@@ -246,9 +246,10 @@ const std::vector<config::Section>& sections() {
   return all;
 }
 
-Configuration load_configuration(const std::filesystem::path& file,
-                                 const std::vector<config::Override>& overrides) {
-  Table document = config::read_toml_file(file);
+namespace {
+
+// What was read from somewhere, with the overrides put in, checked and made whole.
+Configuration configuration_of(Table document, const std::vector<config::Override>& overrides) {
   auto notes = config::apply_overrides(overrides, sections(), document);
   Problems problems;
   Table resolved = config::resolve(sections(), document, problems);
@@ -271,6 +272,18 @@ Configuration load_configuration(const std::filesystem::path& file,
   check_corruption(configuration);
   configuration.notes = std::move(notes);
   return configuration;
+}
+
+}  // namespace
+
+Configuration load_configuration(const std::filesystem::path& file,
+                                 const std::vector<config::Override>& overrides) {
+  return configuration_of(config::read_toml_file(file), overrides);
+}
+
+Configuration load_configuration_text(std::string_view text, const std::string& name,
+                                      const std::vector<config::Override>& overrides) {
+  return configuration_of(config::read_toml(text, name), overrides);
 }
 
 std::string Configuration::text() const {

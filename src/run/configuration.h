@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "config/overrides.h"
@@ -63,5 +64,9 @@ const std::vector<config::Section>& sections();
 /// each with its file and line.
 Configuration load_configuration(const std::filesystem::path& file,
                                  const std::vector<config::Override>& overrides = {});
+
+/// The same from TOML text; `name` stands for the file in messages.
+Configuration load_configuration_text(std::string_view text, const std::string& name,
+                                      const std::vector<config::Override>& overrides = {});
 
 }  // namespace fedvg

@@ -21,7 +21,7 @@ std::string rounds_header() {
   return "round,test_accuracy,test_loss,val_accuracy,val_loss,participants,rejected,weight_min,"
          "weight_max,weight_entropy,bytes_down,bytes_up,seconds,seconds_train,seconds_score,"
          "seconds_combine,seconds_evaluate,test_balanced_accuracy,val_balanced_accuracy,"
-         "test_macro_f1,val_macro_f1,test_macro_auroc,val_macro_auroc\n";
+         "test_macro_f1,val_macro_f1,test_macro_auroc,val_macro_auroc,scored\n";
 }
 
 std::string clients_header() {
@@ -57,6 +57,7 @@ std::string rounds_line(const RoundResult& result) {
        {&Evaluation::balanced_accuracy, &Evaluation::macro_f1, &Evaluation::macro_auroc}) {
     line.add(figure_of(result.test, figure)).add(figure_of(result.validation, figure));
   }
+  line.add(record.scored);
   return line.text();
 }
 

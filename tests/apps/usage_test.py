@@ -5,7 +5,7 @@ import unittest
 
 from program import PROGRAM, ProgramTest
 
-COMMANDS = ("run", "compare", "check", "partition", "evaluate", "list")
+COMMANDS = ("run", "compare", "check", "partition", "evaluate", "bench", "list")
 
 
 class Usage(ProgramTest):
@@ -19,7 +19,7 @@ class Usage(ProgramTest):
         text = self.succeeds("--help").stdout
         for command in COMMANDS:
             self.assertIn(f"\n  {command} ", text)
-        for later in ("sweep", "report", "bench", "resume"):
+        for later in ("sweep", "report", "resume"):
             self.assertNotIn(later, text)
         self.assertNotIn("resume", self.succeeds("run", "--help").stdout)
 

@@ -50,6 +50,21 @@ TEST_F(ConfigurationTest, AnEmptyFileIsFedAvgOnFashionMnist) {
   EXPECT_THAT(configuration.notes, IsEmpty());
 }
 
+TEST_F(ConfigurationTest, TextIsReadAsAFileIs) {
+  const auto override_of = [](const char* set) { return std::vector{config::read_override(set)}; };
+  const auto configuration = load_configuration_text("seed = 3\n[train]\nepochs = 2\n", "some text",
+                                                     override_of("train.epochs=4"));
+  EXPECT_EQ(configuration.seed, 3U);
+  EXPECT_EQ(configuration.train.epochs, 4);
+  try {
+    load_configuration_text("[train]\n\nepochs = 0\n", "some text");
+    ADD_FAILURE() << "nothing thrown";
+  } catch (const OptionError& error) {
+    EXPECT_THAT(error.problems(),
+                ElementsAre(AllOf(HasSubstr("some text:3"), HasSubstr("train.epochs"))));
+  }
+}
+
 TEST_F(ConfigurationTest, AMethodsNameChoosesItsPartsAndEachCanBeSet) {
   EXPECT_EQ(load("[method]\nname = \"fedvg\"\n").method.weighting.name, "fedvg");
   const auto configuration = load("[method]\nname = \"fedvg\"\nweighting = {norm = \"l2\"}\n");

@@ -42,6 +42,8 @@ class Elastic final : public Correction {
  public:
   explicit Elastic(const ElasticOptions& options) : options_(options) {}
 
+  bool corrects_gradients() const override { return false; }
+
   bool needs_weights() const override { return true; }
 
   void begin(LocalContext& context) const override {

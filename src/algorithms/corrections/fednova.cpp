@@ -19,6 +19,8 @@ class FedNova final : public Correction {
  public:
   explicit FedNova(const NoOptions&) {}
 
+  bool corrects_gradients() const override { return false; }
+
   void check(const LocalOptimizer& optimizer, bool kept) const override {
     require_path_length(optimizer, kept, "fednova", "it divides by the length of the local path");
   }

@@ -31,6 +31,8 @@ class Moon final : public Correction {
  public:
   explicit Moon(const MoonOptions& options) : options_(options) {}
 
+  bool corrects_gradients() const override { return false; }
+
   bool needs_features() const override { return true; }
 
   void begin(LocalContext& context) const override {

@@ -9,6 +9,8 @@ namespace {
 class None final : public Correction {
  public:
   explicit None(const NoOptions&) {}
+
+  bool corrects_gradients() const override { return false; }
 };
 
 FEDVG_REGISTER(Correction, "none", None, NoOptions, "plain local training");

@@ -49,6 +49,8 @@ class LocalSgd final : public LocalOptimizer {
     return sum;
   }
 
+  bool is_elementwise() const override { return options_.momentum == 0; }
+
   void reset() override { velocity_.reset(); }
 
   void step(at::Tensor& parameters, at::Tensor& gradient, double learning_rate) override {

@@ -7,6 +7,9 @@
 //
 // score_floor r: G is not taken below r times the norm at the round's global model, column
 // by column, so that a model that hardly answers to its input cannot win by that alone.
+//
+// Under scoring.budget the gradient is of a part of D_val, and G, by column, is what noisy_norm.h
+// makes of its norm: that of D_val's own gradient, without the bias of the noise.
 
 #include <ATen/ops/isfinite.h>
 #include <ATen/ops/linalg_svdvals.h>
@@ -15,6 +18,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "algorithms/weighting/noisy_norm.h"
 #include "fedvg/method.h"
 #include "fedvg/registry.h"
 #include "fedvg/weighting.h"
@@ -54,19 +58,27 @@ class FedVg final : public WeightingRule {
   }
 
   bool needs_validation() const override { return options_.norm != "delta"; }
+  // Singular values of every group's gradient would take longer than the images that are saved.
+  bool measures_spread() const override {
+    return needs_validation() && options_.norm != "spectral";
+  }
 
   void begin(const Round& round, Evaluator& evaluator) override {
     floor_.clear();
     if (options_.score_floor == 0) return;
-    floor_ = columns(norms(evaluator.gradient(), round.layout), round.layout);
-    for (double& norm : floor_) norm *= options_.score_floor;
+    GroupNorms groups;
+    const at::Tensor& gradient = validation_gradient(round.layout, evaluator, groups);
+    floor_ = estimates(columns(norms(gradient, round.layout), round.layout), groups);
+    for (NormEstimate& floor : floor_) floor.norm *= options_.score_floor;
   }
 
   Assessment assess(const Round& round, const ClientUpdate& update,
                     Evaluator& evaluator) const override {
     Assessment assessment;
     const bool of_update = options_.norm == "delta";
-    const at::Tensor& vector = of_update ? update.delta : evaluator.gradient();
+    GroupNorms groups;
+    const at::Tensor& vector =
+        of_update ? update.delta : validation_gradient(round.layout, evaluator, groups);
     if (!at::isfinite(vector).all().item<bool>()) {
       assessment.refused = "not-finite";
       return assessment;
@@ -78,17 +90,53 @@ class FedVg final : public WeightingRule {
       assessment.refused = "dead";
       return assessment;
     }
-    Column norm = columns(assessment.tensor_norms, round.layout);
-    for (std::size_t i = 0; i < floor_.size(); ++i) norm[i] = std::max(norm[i], floor_[i]);
+    auto counted = estimates(columns(assessment.tensor_norms, round.layout), groups);
+    for (std::size_t i = 0; i < floor_.size(); ++i) {
+      if (counted[i].norm < floor_[i].norm) counted[i] = floor_[i];
+    }
     Score score;
-    for (const double value : norm) score.tensors.push_back(1 / (value + options_.eps));
+    for (const auto& one : counted) score.tensors.push_back(1 / (one.norm + options_.eps));
     score.buffers = of_buffers(score.tensors, round.layout, evaluator);
     assessment.score = mean(score.tensors);
+    if (!groups.images.empty()) {
+      assessment.spreads.push_back(spread(score.tensors, counted, groups));
+    }
     assessment.parts.push_back(std::move(score));
     return assessment;
   }
 
  private:
+  const at::Tensor& validation_gradient(const Layout& layout, Evaluator& evaluator,
+                                        GroupNorms& groups) const {
+    groups.all = evaluator.validation_images();
+    return evaluator.gradient_by_groups([&](std::int64_t images, const at::Tensor& gradient) {
+      groups.images.push_back(images);
+      groups.norms.push_back(columns(norms(gradient, layout), layout));
+    });
+  }
+
+  static std::vector<NormEstimate> estimates(const Column& whole, const GroupNorms& groups) {
+    std::vector<NormEstimate> result;
+    for (std::size_t i = 0; i < whole.size(); ++i) {
+      result.push_back(estimate_norm(whole[i], groups, i));
+    }
+    return result;
+  }
+
+  /// Of u = 1/(norm + eps): du/u = -d norm/(norm + eps).
+  ScoreSpread spread(const Column& u, const std::vector<NormEstimate>& norms,
+                     const GroupNorms& groups) const {
+    ScoreSpread result{u, {}};
+    for (std::size_t j = 0; j < groups.images.size(); ++j) {
+      ScoreSpread::Group group{groups.images[j], {}};
+      for (const auto& one : norms) {
+        group.deviation.push_back(-one.deviations[j] * one.norm / (one.norm + options_.eps));
+      }
+      result.groups.push_back(std::move(group));
+    }
+    return result;
+  }
+
   Column norms(const at::Tensor& flat, const Layout& layout) const {
     Column result;
     for (std::size_t i = 0; i < layout.tensors(); ++i) {
@@ -145,7 +193,7 @@ class FedVg final : public WeightingRule {
   }
 
   FedVgOptions options_;
-  Column floor_;  ///< [1] or [T], or empty
+  std::vector<NormEstimate> floor_;  ///< [1] or [T], or empty
 };
 
 FEDVG_REGISTER(WeightingRule, "fedvg", FedVg, FedVgOptions,

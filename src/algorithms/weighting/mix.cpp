@@ -50,6 +50,15 @@ class Mix final : public WeightingRule {
     return false;
   }
 
+  bool measures_spread() const override {
+    bool any = false;
+    for (const auto& rule : rules_) {
+      if (rule->needs_validation() && !rule->measures_spread()) return false;
+      any = any || rule->measures_spread();
+    }
+    return any;
+  }
+
   std::size_t parts() const override {
     std::size_t count = 0;
     for (const auto& rule : rules_) count += rule->parts();
@@ -66,6 +75,7 @@ class Mix final : public WeightingRule {
     for (const auto& rule : rules_) {
       Assessment one = rule->assess(round, update, evaluator);
       all.parts.insert(all.parts.end(), one.parts.begin(), one.parts.end());
+      for (auto& spread : one.spreads) all.spreads.push_back(std::move(spread));
       if (all.refused.empty()) all.refused = one.refused;
       if (!all.score) all.score = one.score;
       if (!all.norm) {

@@ -17,9 +17,8 @@
 namespace fedvg::kernels::FEDVG_INSTANCE {
 namespace {
 
-constexpr int kBlockVecs = 4;
-constexpr std::int64_t kBlock = kBlockVecs * kLanes;  ///< channels
-constexpr std::int64_t kRunRows = 64;                 ///< summed in float
+constexpr int kBlockVecs = 4;          ///< channels of a block, in registers
+constexpr std::int64_t kRunRows = 64;  ///< summed in float
 
 template <int kVecs>
 struct Registers {
@@ -230,14 +229,16 @@ inline void batch_norm_gradient_block(const BatchNormShape& s, const BatchNormBa
 
 inline void batch_norm(const BatchNormShape& s, const BatchNormForward& f) {
   std::int64_t c = 0;
-  for (; s.channels - c >= kBlock; c += kBlock) batch_norm_block<kBlockVecs>(s, f, c);
+  constexpr std::int64_t kWhole = kBlockVecs * kLanes;
+  for (; s.channels - c >= kWhole; c += kWhole) batch_norm_block<kBlockVecs>(s, f, c);
   for (; s.channels - c >= 2 * kLanes; c += 2 * kLanes) batch_norm_block<2>(s, f, c);
   for (; c < s.channels; c += kLanes) batch_norm_block<1>(s, f, c);
 }
 
 inline void batch_norm_gradient(const BatchNormShape& s, const BatchNormBackward& f) {
   std::int64_t c = 0;
-  for (; s.channels - c >= kBlock; c += kBlock) batch_norm_gradient_block<kBlockVecs>(s, f, c);
+  constexpr std::int64_t kWhole = kBlockVecs * kLanes;
+  for (; s.channels - c >= kWhole; c += kWhole) batch_norm_gradient_block<kBlockVecs>(s, f, c);
   for (; s.channels - c >= 2 * kLanes; c += 2 * kLanes) batch_norm_gradient_block<2>(s, f, c);
   for (; c < s.channels; c += kLanes) batch_norm_gradient_block<1>(s, f, c);
 }

@@ -1,3 +1,5 @@
+#pragma once
+
 // The convolution as a sum of small products, one for each tap of the kernel, over only those
 // outputs whose tap meets a pixel: padding costs nothing, and taps that never meet a pixel are
 // skipped, with a gradient of exactly 0. On a 2x2 map a 3x3 kernel needs 16 products of 36.

@@ -1,3 +1,5 @@
+#pragma once
+
 // Products of small matrices whose result stays in registers: what the convolution is made of.
 // The result is a tile of kTileRows rows and one panel of columns; each step of the depth
 // loads one row of the panel and multiplies it by one number for each row of the tile. The

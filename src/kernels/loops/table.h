@@ -6,6 +6,9 @@
 #include "kernels/kernel_table.h"
 #include "kernels/loops/batch_norm.h"
 #include "kernels/loops/convolution.h"
+#include "kernels/loops/convolution_relu_pool.h"
+#include "kernels/loops/multiply_add.h"
+#include "kernels/loops/relu_max_pool.h"
 
 namespace fedvg::kernels::FEDVG_INSTANCE {
 namespace {
@@ -19,6 +22,11 @@ constexpr KernelTable kTable{
     .column_sums = column_sums,
     .batch_norm = batch_norm,
     .batch_norm_gradient = batch_norm_gradient,
+    .relu_max_pool = relu_max_pool,
+    .relu_max_pool_gradient = relu_max_pool_gradient,
+    .convolution_relu_pool = convolution_relu_pool,
+    .convolution_relu_pool_gradient = convolution_relu_pool_gradient,
+    .multiply_add = multiply_add,
 };
 
 }  // namespace

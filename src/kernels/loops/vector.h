@@ -1,3 +1,5 @@
+#pragma once
+
 // A register of FEDVG_LANES floats, in GCC's vector extension, with the few operations that
 // the extension lacks.
 

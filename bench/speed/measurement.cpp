@@ -1,0 +1,179 @@
+#include "speed/measurement.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "fedvg/error.h"
+#include "run/experiment.h"
+#include "speed/multiply_add_peak.h"
+#include "speed/stock_rates.h"
+
+namespace fedvg {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr double kLongestStock = 3;      // seconds of a phase in a repetition
+constexpr double kShortestStock = 0.05;  // below, starting the threads would count
+constexpr double kLongestTrial = 1;      // seconds to find the better memory format
+constexpr double kPeakSeconds = 0.3;
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+/// Of the process so far, resident.
+double peak_megabytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024;
+}
+
+/// The stock loop's time for a phase of which the engine took `engine` seconds.
+double stock_seconds(double engine) { return std::clamp(engine, kShortestStock, kLongestStock); }
+
+std::string data_text(const FederatedData& data) {
+  const Samples& training = data.dataset.training;
+  const std::string which = data.dataset.name == "random"
+                                ? "random images"
+                                : data.dataset.name + " (" + data.dataset.source + ")";
+  return fmt::format("{}, {} x {} x {}, {} classes: {} to train on, {} clients, D_val {}, test {}",
+                     which, training.channels, training.height, training.width,
+                     data.dataset.classes.size(), training.size(), data.clients.size(),
+                     data.validation.size(), data.test.size());
+}
+
+/// Rounds and stock loop in turn.
+class SpeedRun {
+ public:
+  SpeedRun(Experiment& experiment, const std::string& device, Console& console,
+           const std::atomic<bool>& stop)
+      : experiment_(experiment), console_(console), stop_(stop) {
+    const Configuration& configuration = experiment.configuration();
+    const Samples& samples = experiment.data().dataset.training;
+    if (!samples.is_features) {
+      model_ = stock_model(configuration.model, samples.channels, samples.height, samples.width,
+                           std::ssize(experiment.data().dataset.classes));
+    }
+    // The stock loop runs on the processor.
+    compares_ = model_.has_value() && device == "cpu";
+  }
+
+  /// Warms up and measures what only the engine's memory is in.
+  void begin(std::int64_t rounds) {
+    rounds_ = rounds;
+    const PhaseSeconds seconds = run_round(1);
+    peak_mb_ = peak_megabytes();
+    peak_ = multiply_add_peak(kPeakSeconds);
+    if (!compares_) return;
+    const Configuration& configuration = experiment_.configuration();
+    const StockWork work{.train_batch = train_batch_,
+                         .score_batch = configuration.scoring.batch_size,
+                         .score_with_batch_statistics = configuration.scoring.mode == "train"};
+    const double longer = std::max(seconds.train, seconds.score);
+    stock_.emplace(*model_, work, static_cast<std::size_t>(info().workers),
+                   std::clamp(longer, 3 * kShortestStock, kLongestTrial), stop_);
+  }
+
+  void repeat() {
+    for (std::int64_t i = 0; i < rounds_; ++i) {
+      const PhaseSeconds seconds = run_round(i + 2);
+      seconds_.push_back(seconds);
+      const double workers = static_cast<double>(info().workers);
+      const auto rate = [&](std::int64_t images, double phase) {
+        return static_cast<double>(images) / (phase * workers);
+      };
+      const std::int64_t trained = images_trained(record_, experiment_.configuration().train);
+      if (trained > 0) {
+        train_.push_back({.engine = rate(trained, seconds.train), .stock = {}});
+        if (stock_) train_.back().stock = stock_->train(stock_seconds(seconds.train));
+      }
+      const std::int64_t scored = images_scored(record_, validation_images());
+      if (scored > 0) {
+        score_.push_back({.engine = rate(scored, seconds.score), .stock = {}});
+        if (stock_) score_.back().stock = stock_->score(stock_seconds(seconds.score));
+      }
+      if (stop_) throw Interrupted("interrupted: nothing was measured to the end");
+    }
+  }
+
+  SpeedMeasurement result() const {
+    const Configuration& configuration = experiment_.configuration();
+    SpeedMeasurement result{.data = data_text(experiment_.data()),
+                            .rounds = rounds_,
+                            .federation = info(),
+                            .seconds = medians_of(seconds_),
+                            .train_batch = configuration.train.batch_size,
+                            .score_batch = configuration.scoring.batch_size,
+                            .peak_mb = peak_mb_,
+                            .multiply_add_peak = peak_};
+    const auto share = [&](const std::optional<PhaseSpeed>& speed) -> std::optional<double> {
+      if (!speed || !model_ || !peak_) return std::nullopt;
+      return speed->images_per_second_core * multiply_adds(*model_).training_flops() / *peak_;
+    };
+    if (!train_.empty()) result.train = speed_of(train_);
+    if (!score_.empty()) result.score = speed_of(score_);
+    result.train_share = share(result.train);
+    result.score_share = share(result.score);
+    if (stock_ && result.train) result.train_format = stock_->train_format();
+    if (stock_ && result.score) result.score_format = stock_->score_format();
+    return result;
+  }
+
+ private:
+  const FederationInfo& info() const { return experiment_.federation().info(); }
+
+  /// Of D_val, for each of which a gradient is taken; other rules than FedVG's do without.
+  std::int64_t validation_images() const {
+    const Part& weighting = experiment_.configuration().method.weighting;
+    if (weighting.name != "fedvg" || !needs_validation(weighting)) return 0;
+    return std::ssize(experiment_.data().validation);
+  }
+
+  PhaseSeconds run_round(std::int64_t round) {
+    Federation& federation = experiment_.federation();
+    const std::string label =
+        round == 1 ? "warming up" : fmt::format("round {} of {}", round - 1, rounds_);
+    record_ = federation.run_round(round, experiment_.cohorts().cohort(round), stop_,
+                                   [&](Federation::Progress progress) {
+                                     console_.show_progress(label, progress.done, progress.total);
+                                   });
+    console_.clear_progress();
+    const auto begin = Clock::now();
+    federation.evaluate_test(stop_);
+    return phase_seconds(record_, seconds_since(begin));
+  }
+
+  Experiment& experiment_;
+  Console& console_;
+  const std::atomic<bool>& stop_;
+  std::optional<StockModel> model_;
+  bool compares_ = false;
+  std::int64_t rounds_ = 0;
+  RoundRecord record_;  // of the last round
+  std::optional<StockRates> stock_;
+  double peak_mb_ = 0;
+  std::optional<double> peak_;
+  std::vector<PhaseSeconds> seconds_;
+  std::vector<Rates> train_, score_;
+};
+
+}  // namespace
+
+SpeedMeasurement measure_speed(SpeedRequest request, Console& console,
+                               const std::atomic<bool>& stop) {
+  Experiment experiment(std::move(request.configuration), request.device);
+  for (const auto& note : experiment.notes()) console.say("note: " + note);
+  SpeedRun run(experiment, request.device, console, stop);
+  run.begin(request.rounds);
+  run.repeat();
+  SpeedMeasurement measurement = run.result();
+  measurement.workload = request.workload;
+  measurement.environment = environment_here(request.malloc);
+  return measurement;
+}
+
+}  // namespace fedvg
