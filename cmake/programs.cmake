@@ -42,3 +42,9 @@ if(benchmark_FOUND AND sources)
     LIBRARIES fedvg::run fedvg_bench_headers benchmark::benchmark)
   set_target_properties(fedvg-micro PROPERTIES EXCLUDE_FROM_ALL TRUE)
 endif()
+
+# What scoring.budget saves and costs: bench/budget/run.sh
+if(EXISTS "${PROJECT_SOURCE_DIR}/bench/budget/main.cpp")
+  fedvg_program(fedvg-budget SOURCES bench/budget/main.cpp LIBRARIES fedvg::run)
+  set_target_properties(fedvg-budget PROPERTIES EXCLUDE_FROM_ALL TRUE)
+endif()

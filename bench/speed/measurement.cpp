@@ -70,6 +70,12 @@ class SpeedRun {
     peak_ = multiply_add_peak(kPeakSeconds);
     if (!compares_) return;
     const Configuration& configuration = experiment_.configuration();
+    // Of clients that have less than a batch, the engine trains on what they have.
+    train_batch_ = 1;
+    for (const ClientRecord& client : record_.clients) {
+      train_batch_ = std::max(train_batch_, client.samples);
+    }
+    train_batch_ = std::min(train_batch_, configuration.train.batch_size);
     const StockWork work{.train_batch = train_batch_,
                          .score_batch = configuration.scoring.batch_size,
                          .score_with_batch_statistics = configuration.scoring.mode == "train"};
@@ -91,7 +97,7 @@ class SpeedRun {
         train_.push_back({.engine = rate(trained, seconds.train), .stock = {}});
         if (stock_) train_.back().stock = stock_->train(stock_seconds(seconds.train));
       }
-      const std::int64_t scored = images_scored(record_, validation_images());
+      const std::int64_t scored = takes_gradient() ? images_scored(record_) : 0;
       if (scored > 0) {
         score_.push_back({.engine = rate(scored, seconds.score), .stock = {}});
         if (stock_) score_.back().stock = stock_->score(stock_seconds(seconds.score));
@@ -106,7 +112,7 @@ class SpeedRun {
                             .rounds = rounds_,
                             .federation = info(),
                             .seconds = medians_of(seconds_),
-                            .train_batch = configuration.train.batch_size,
+                            .train_batch = train_batch_,
                             .score_batch = configuration.scoring.batch_size,
                             .peak_mb = peak_mb_,
                             .multiply_add_peak = peak_};
@@ -126,11 +132,10 @@ class SpeedRun {
  private:
   const FederationInfo& info() const { return experiment_.federation().info(); }
 
-  /// Of D_val, for each of which a gradient is taken; other rules than FedVG's do without.
-  std::int64_t validation_images() const {
+  /// Other rules than FedVG's look at D_val otherwise, or not at all.
+  bool takes_gradient() const {
     const Part& weighting = experiment_.configuration().method.weighting;
-    if (weighting.name != "fedvg" || !needs_validation(weighting)) return 0;
-    return std::ssize(experiment_.data().validation);
+    return weighting.name == "fedvg" && needs_validation(weighting);
   }
 
   PhaseSeconds run_round(std::int64_t round) {
@@ -154,6 +159,7 @@ class SpeedRun {
   bool compares_ = false;
   std::int64_t rounds_ = 0;
   RoundRecord record_;  // of the last round
+  std::int64_t train_batch_ = 0;
   std::optional<StockRates> stock_;
   double peak_mb_ = 0;
   std::optional<double> peak_;

@@ -36,10 +36,9 @@ std::int64_t images_trained(const RoundRecord& record, const TrainOptions& train
   return images;
 }
 
-std::int64_t images_scored(const RoundRecord& record, std::int64_t validation) {
-  return validation * std::ranges::count_if(record.clients, [](const ClientRecord& client) {
-           return client.seconds_score > 0;
-         });
+std::int64_t images_scored(const RoundRecord& record) {
+  const auto was_scored = [](const ClientRecord& client) { return client.seconds_score > 0; };
+  return record.scored.value_or(0) * std::ranges::count_if(record.clients, was_scored);
 }
 
 PhaseSpeed speed_of(const std::vector<Rates>& repetitions) {

@@ -22,8 +22,8 @@ PhaseSeconds phase_seconds(const RoundRecord& record, double evaluate);
 /// by models with BatchNorm.
 std::int64_t images_trained(const ClientRecord& client, const TrainOptions& train);
 std::int64_t images_trained(const RoundRecord& record, const TrainOptions& train);
-/// Images of a D_val of that size that a round's participants were scored on.
-std::int64_t images_scored(const RoundRecord& record, std::int64_t validation);
+/// Images of D_val that a round's participants were scored on, together.
+std::int64_t images_scored(const RoundRecord& record);
 
 /// Images per second and core of one phase, in one repetition.
 struct Rates {

@@ -63,6 +63,12 @@ class Model {
   /// Asks for Output::features from now on; false: the model has none. Networks for which
   /// they cost nothing always give them.
   virtual bool give_features() { return true; }
+  /// True: set_statistics_group() is heeded, and worth its while.
+  bool groups_statistics() const { return groups_statistics_; }
+  /// In Mode::batch_statistics so many images after one another share their BatchNorm
+  /// statistics, as if each group were a batch of its own; 0: all of the batch.
+  void set_statistics_group(std::int64_t images) { statistics_group_ = images; }
+
   /// True when training draws from libtorch's one generator, which threads share: dropout.
   virtual bool draws_from_torch() const { return false; }
 
@@ -73,6 +79,8 @@ class Model {
  protected:
   std::vector<NamedTensor> parameters_;
   std::vector<NamedTensor> buffers_;
+  bool groups_statistics_ = false;
+  std::int64_t statistics_group_ = 0;
 };
 
 /// What the data asks of a model.

@@ -25,9 +25,9 @@ std::vector<IndexList> by_class(const IndexList& pool, std::span<const std::int6
 IndexList stratified_subset(const IndexList& pool, std::span<const std::int64_t> labels,
                             std::int64_t classes, std::int64_t total, Random& random);
 
-/// The pool in an order in which any number of neighbours has about the pool's class shares: of
-/// each class, every prefix holds its share of the prefix to within 2. The order within a class
-/// is drawn.
+/// The pool in an order in which any run of neighbours has about the pool's class shares: a class
+/// lies evenly over the order, so that what it has in a prefix of p differs from its share of p by
+/// at most 1 + share * classes. The order within a class is drawn.
 IndexList stratified_order(const IndexList& pool, std::span<const std::int64_t> labels,
                            std::int64_t classes, Random& random);
 

@@ -75,9 +75,10 @@ struct EvaluateOptions {
   }
 };
 
-/// [engine]: how the work is spread; precision and kernels alone change results.
+/// [engine]: how the work is spread; precision, kernels and threads change results.
 struct EngineOptions {
   std::int64_t workers = 0;
+  std::int64_t threads = 1;
   std::int64_t window = 4;
   std::string precision = "float32";
   std::string kernels = "auto";
@@ -87,11 +88,16 @@ struct EngineOptions {
   template <class Visitor>
   static void describe(Visitor& visit) {
     visit("workers", &EngineOptions::workers, between(0, 4096),
-          "threads that train clients, each pinned to a core; 0: all cores of the process");
+          "that train clients, each with a model of its own; 0: cores of the process / threads");
+    visit(
+        "threads", &EngineOptions::threads, between(1, 4096),
+        "of each worker, one a core; above 1 for rounds of fewer clients than cores, or models of "
+        "which few fit into memory. Layers are then libtorch's, and results differ by rounding");
     visit("window", &EngineOptions::window, at_least(1),
           "finished updates that may wait for their turn in the sum");
-    visit("precision", &EngineOptions::precision, OneOf{{"float32", "float64"}},
-          "of parameters, training and scoring; sums over clients are always float64");
+    visit("precision", &EngineOptions::precision, OneOf{{"float32", "float64", "bf16"}},
+          "of parameters, training and scoring; sums over clients are always float64. bf16: "
+          "products in bfloat16, all else, evaluation too, in float32");
     visit("kernels", &EngineOptions::kernels, OneOf{{"auto", "avx512", "avx2", "aten"}},
           "loops of float32 layers on a CPU where they beat libtorch's: those of this processor's "
           "best instruction set, of the one named, or none (aten); results differ by rounding");

@@ -13,6 +13,7 @@
 #include "data/normalization.h"
 #include "data/stratify.h"
 #include "data/wording.h"
+#include "engine/autocast.h"
 #include "engine/class_weights.h"
 #include "engine/model_file.h"
 #include "engine/model_input.h"
@@ -209,6 +210,17 @@ void check_memory(const FederationSetup& setup, const RoundDriver& driver,
                     std::to_string(allowed / kMegabyte) + " MB");
 }
 
+/// The loops that workers use: none where layers are not float32 on one thread of a CPU.
+const kernels::KernelTable* kernels_for(const EngineOptions& engine, const ImageFormat& format) {
+  if (!format.device.is_cpu() || format.dtype != at::kFloat) return nullptr;
+  const bool fits = !format.bf16 && engine.threads == 1;
+  if (fits || engine.kernels == "aten") return kernels::kernels_of(engine.kernels);
+  if (engine.kernels == "auto") return nullptr;
+  throw OptionError("engine.kernels = \"" + engine.kernels +
+                    "\": these loops are for float32 on one thread; leave it at \"auto\" with " +
+                    (format.bf16 ? "engine.precision = \"bf16\"" : "engine.threads above 1"));
+}
+
 }  // namespace
 
 struct Federation::Impl {
@@ -258,6 +270,13 @@ Federation::Federation(const FederatedData& data, FederationSetup setup)
 
   driver.format.dtype = setup.engine.precision == "float64" ? at::kDouble : at::kFloat;
   driver.format.device = device_named(setup.device);
+  driver.format.bf16 = setup.engine.precision == "bf16";
+  if (driver.format.bf16 && driver.format.device.is_cpu() && !processor_has_bf16()) {
+    throw OptionError(
+        "engine.precision = \"bf16\": this processor has no bfloat16 arithmetic (AVX512_BF16); "
+        "take "
+        "\"float32\"");
+  }
   const ModelInput input = model_input(dataset.training, classes);
   const std::shared_ptr<const ModelBuilder> builder =
       Registry<ModelBuilder>::instance().make(setup.model);
@@ -356,7 +375,8 @@ Federation::Federation(const FederatedData& data, FederationSetup setup)
   note_absent("the test set", data.test_samples(), data.test);
   note_absent("D_val", data.validation_samples(), data.validation);
   const auto cores = static_cast<std::int64_t>(allowed_cores().size());
-  info.workers = setup.engine.workers > 0 ? setup.engine.workers : cores;
+  info.workers = setup.engine.workers > 0 ? setup.engine.workers
+                                          : std::max(std::int64_t{1}, cores / setup.engine.threads);
   if (setup.largest_cohort > 0 && info.workers > setup.largest_cohort) {
     if (setup.engine.workers > 0) {
       info.notes.push_back("workers: " + std::to_string(info.workers) + " asked for, " +
@@ -368,13 +388,15 @@ Federation::Federation(const FederatedData& data, FederationSetup setup)
   check_draws(*model, setup, info);
   const std::string head = model->head();
   model.reset();
-  if (info.workers > cores) {
-    info.notes.push_back("workers: " + std::to_string(info.workers) + " share " +
+  if (info.workers * setup.engine.threads > cores) {
+    const std::string threads =
+        setup.engine.threads == 1 ? "" : " of " + std::to_string(setup.engine.threads) + " threads";
+    info.notes.push_back("workers: " + std::to_string(info.workers) + threads + " share " +
                          std::to_string(cores) + (cores == 1 ? " core" : " cores"));
   }
   driver.workers = static_cast<std::size_t>(info.workers);
-  driver.kernels =
-      kernels::kernels_of(driver.format.device.is_cpu() ? setup.engine.kernels : "aten");
+  driver.threads = static_cast<std::size_t>(setup.engine.threads);
+  driver.kernels = kernels_for(setup.engine, driver.format);
   info.kernels = driver.kernels ? driver.kernels->name : "aten";
   info.score_parts = static_cast<std::int64_t>(driver.weighting->parts());
   info.keeps_updates = !driver.combiner->takes_weights();

@@ -75,14 +75,14 @@ struct RoundDriver::Finished {
 struct RoundDriver::Accepted {
   std::int64_t round;
   std::vector<Receipt> receipts;
-  std::vector<ClientRecord*> records;  ///< of the receipts
+  std::vector<ClientRecord*> records;               ///< of the receipts
   std::vector<std::vector<ScoreSpread>> spreads{};  ///< of the receipts
   std::int64_t extra_bytes = 0;
   double seconds = 0;  ///< spent adding
 };
 
 RoundDriver::RoundDriver(DriverSetup setup)
-    : setup_(std::move(setup)), pool_(setup_.workers, setup_.kernels) {
+    : setup_(std::move(setup)), pool_(setup_.workers, setup_.threads, setup_.kernels) {
   if (!setup_.combiner) setup_.combiner = Registry<Combiner>::instance().make("mean");
   const auto model = setup_.build_model();
   setup_.format.channels_last = setup_.format.channels_last && model->channels_last();
@@ -91,16 +91,15 @@ RoundDriver::RoundDriver(DriverSetup setup)
   setup_.correction->check(*optimizer, setup_.rules.keep_optimizer);
   learning_rate_ = optimizer->learning_rate();
   if (setup_.scoring_budget > 0 && ValidationBudget::applies(setup_.validation.plan.batches())) {
-    budget_ = std::make_unique<ValidationBudget>(
-        setup_.scoring_budget, setup_.validation.plan.ends, setup_.rules.seed);
+    budget_ = std::make_unique<ValidationBudget>(setup_.scoring_budget, setup_.validation.plan.ends,
+                                                 setup_.rules.seed);
   }
   states_ = std::make_unique<ClientStateStore>(setup_.state_memory, setup_.state_folder);
   workers_.resize(setup_.workers);
   // Each worker's memory is first touched by the thread that will use it.
   pool_.run(setup_.workers, [&](std::size_t, std::size_t i) {
-    workers_[i] =
-        std::make_unique<Worker>(setup_.build_model, layout_, setup_.format.dtype,
-                                 setup_.format.device, setup_.build_optimizer(), setup_.validation);
+    workers_[i] = std::make_unique<Worker>(setup_.build_model, layout_, setup_.format,
+                                           setup_.build_optimizer(), setup_.validation);
   });
   Model& first = workers_[0]->model();
   Random initial(setup_.rules.seed, "initial-model");

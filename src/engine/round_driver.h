@@ -34,7 +34,7 @@ struct DriverSetup {
   Worker::Validation validation;
   double scoring_budget = 0;  ///< ValidationBudget, where it applies to the plan; 0: off
   LocalRules rules;
-  std::size_t workers = 1, window = 4;
+  std::size_t workers = 1, threads = 1, window = 4;
   const kernels::KernelTable* kernels = nullptr;  ///< of the workers; null: libtorch's operators
   ImageFormat format;
   std::int64_t state_memory = std::int64_t{1} << 30;  ///< bytes; ClientStateStore

@@ -35,6 +35,7 @@ class SampleStore {
 struct ImageFormat {
   at::ScalarType dtype = at::kFloat;
   at::Device device = at::kCPU;
+  bool bf16 = false;  ///< networks train and score in bfloat16 where that serves (autocast.h)
   bool channels_last = false;
   std::int64_t channels = 0;  ///< more than 1 for gray images: repeated; 0: those of the data
 };

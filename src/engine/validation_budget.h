@@ -29,8 +29,8 @@
 //
 //   1/m <= 1/M + (budget / (t S))^2                    S the largest S_k over clients and columns,
 //
-// in whole batches, at least one a group. S = 0 takes the least, a first round everything. A part of
-// a mix is counted as if it were alone: mixing makes relative errors smaller.
+// in whole batches, at least one a group. S = 0 takes the least, a first round everything. A part
+// of a mix is counted as if it were alone: mixing makes relative errors smaller.
 
 namespace fedvg {
 

@@ -10,7 +10,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
+#include "engine/autocast.h"
 #include "engine/step_in_backward.h"
 #include "engine/validation_budget.h"
 #include "fedvg/clip.h"
@@ -20,6 +22,11 @@ namespace fedvg {
 namespace {
 
 constexpr std::int64_t kEvaluationBatch = 250;
+// Scoring batches of a network with BatchNorm that go through it together, each with statistics
+// of its own: their gradients are added once. Images, and numbers of one image; larger images
+// would only take memory.
+constexpr std::size_t kJoined = 256;
+constexpr std::int64_t kLargestJoined = 3 * 64 * 64;
 
 at::Tensor cross_entropy_sum(const at::Tensor& logits, const at::Tensor& labels) {
   return at::cross_entropy_loss(logits, labels, {}, at::Reduction::Sum);
@@ -112,10 +119,11 @@ Worker::Resident Worker::make_resident() const {
 }
 
 Worker::Worker(std::function<std::unique_ptr<Model>()> build_model, const Layout& layout,
-               at::ScalarType dtype, at::Device device, std::unique_ptr<LocalOptimizer> optimizer,
+               const ImageFormat& format, std::unique_ptr<LocalOptimizer> optimizer,
                const Validation& validation)
     : build_model_(std::move(build_model)),
-      options_(at::TensorOptions().dtype(dtype).device(device)),
+      options_(at::TensorOptions().dtype(format.dtype).device(format.device)),
+      bf16_(format.bf16),
       layout_(layout),
       validation_(validation),
       optimizer_(std::move(optimizer)),
@@ -126,6 +134,20 @@ Worker::Worker(std::function<std::unique_ptr<Model>()> build_model, const Layout
     own_.model->parameters()[i].tensor.mutable_grad() = layout.view(gradient_, i);
   }
   for (const auto& buffer : own_.model->buffers()) fresh_buffers_.push_back(buffer.tensor.clone());
+}
+
+Output Worker::pass(Resident& network, const at::Tensor& images, Mode mode) const {
+  if (!bf16_) return network.model->forward(images, mode);
+  Output output;
+  {
+    const Autocast cast(true, options_.device().type());
+    output = network.model->forward(images, mode);
+  }
+  output.logits = output.logits.to(options_.dtype().toScalarType());
+  if (output.features.defined()) {
+    output.features = output.features.to(options_.dtype().toScalarType());
+  }
+  return output;
 }
 
 void Worker::model_changed() {
@@ -213,7 +235,7 @@ ClientUpdate Worker::train(const RoundStart& start, std::int64_t client, const L
               ? data.store->assemble_seen(ids, draw_views(ids.size(), rules.augmentation, sight),
                                           batch_buffer_)
               : data.store->assemble(ids, batch_buffer_);
-      const Output output = own_.model->forward(batch.images, Mode::train);
+      const Output output = pass(own_, batch.images, Mode::train);
       const at::Tensor task = at::cross_entropy_loss(output.logits, batch.labels, class_weights_);
       const double loss = task.item<double>();
       losses.add(loss, plan.batch(b).size());
@@ -266,7 +288,7 @@ Tensors Worker::buffers_from_validation(const at::Tensor& w) {
 void Worker::gradient_of(std::span<const std::int64_t> samples, Mode mode, bool add) {
   if (!add) gradient_.zero_();
   const Batch batch = training_->assemble(samples, batch_buffer_);
-  const Output output = own_.model->forward(batch.images, mode);
+  const Output output = pass(own_, batch.images, mode);
   at::cross_entropy_loss(output.logits, batch.labels, class_weights_).backward();
   gradient_is_validation_ = false;
 }
@@ -278,7 +300,7 @@ void Worker::load_replica(std::size_t slot, const at::Tensor& w, const Tensors& 
 
 at::Tensor Worker::replica_features(std::size_t slot, const at::Tensor& images) {
   const at::NoGradGuard no_grad;
-  return replicas_.at(slot).model->forward(images, Mode::eval).features;
+  return pass(replicas_.at(slot), images, Mode::eval).features;
 }
 
 const at::Tensor& Worker::gradient() {
@@ -287,16 +309,54 @@ const at::Tensor& Worker::gradient() {
   if (!validation_.scored.empty()) return gradient_by_groups({});
   gradient_.zero_();
   const auto total = static_cast<double>(validation_.plan.ids.size());
-  for (std::size_t b = 0; b < validation_.plan.batches(); ++b) add_validation_gradient(b, total);
+  std::vector<std::size_t> batches(validation_.plan.batches());
+  std::iota(batches.begin(), batches.end(), std::size_t{0});
+  add_validation_gradient(batches, total);
   gradient_is_validation_ = true;
   return gradient_;
 }
 
-void Worker::add_validation_gradient(std::size_t b, double total) {
-  if (stop_ && *stop_) throw Interrupted("stopped in scoring");
-  const Batch batch = validation_.store->assemble(validation_.plan.batch(b), batch_buffer_);
-  const Output output = own_.model->forward(batch.images, validation_.mode);
-  cross_entropy_sum(output.logits, batch.labels).div(total).backward();
+std::size_t Worker::batches_at_once(std::span<const std::size_t> batches) {
+  const BatchPlan& plan = validation_.plan;
+  if (!own_.model->groups_statistics() || validation_.mode != Mode::batch_statistics ||
+      options_.dtype() != at::kFloat || bf16_) {
+    return 1;
+  }
+  if (image_numbers_ == 0) {
+    image_numbers_ =
+        validation_.store->assemble(plan.batch(0).first(1), batch_buffer_).images.numel();
+  }
+  if (image_numbers_ > kLargestJoined) return 1;
+  const std::size_t size = plan.batch(batches[0]).size();
+  std::size_t number = 1;
+  while (number < batches.size() && (number + 1) * size <= kJoined &&
+         plan.batch(batches[number]).size() == size) {
+    ++number;
+  }
+  return number;
+}
+
+void Worker::add_validation_gradient(std::span<const std::size_t> batches, double total) {
+  while (!batches.empty()) {
+    if (stop_ && *stop_) throw Interrupted("stopped in scoring");
+    const std::size_t number = batches_at_once(batches);
+    auto ids = validation_.plan.batch(batches[0]);
+    const auto size = static_cast<std::int64_t>(ids.size());
+    if (number > 1) {
+      joined_.clear();
+      for (const std::size_t b : batches.first(number)) {
+        const auto part = validation_.plan.batch(b);
+        joined_.insert(joined_.end(), part.begin(), part.end());
+      }
+      ids = joined_;
+    }
+    own_.model->set_statistics_group(number > 1 ? size : 0);
+    const Batch batch = validation_.store->assemble(ids, batch_buffer_);
+    const Output output = pass(own_, batch.images, validation_.mode);
+    cross_entropy_sum(output.logits, batch.labels).div(total).backward();
+    batches = batches.subspan(number);
+  }
+  own_.model->set_statistics_group(0);
 }
 
 const at::Tensor& Worker::gradient_by_groups(const GroupVisitor& see) {
@@ -315,7 +375,7 @@ const at::Tensor& Worker::gradient_by_groups(const GroupVisitor& see) {
     const auto group = scored.subspan(begin, end - begin);
     const double images = images_in(group);
     gradient_.zero_();
-    for (const std::size_t b : group) add_validation_gradient(b, images);
+    add_validation_gradient(group, images);
     group_sum_.add_(gradient_, images / total);
     if (see) see(static_cast<std::int64_t>(images), gradient_);
     begin = end;

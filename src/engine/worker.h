@@ -70,7 +70,7 @@ class Worker final : public Evaluator, private LocalTools {
   };
 
   Worker(std::function<std::unique_ptr<Model>()> build_model, const Layout& layout,
-         at::ScalarType dtype, at::Device device, std::unique_ptr<LocalOptimizer> optimizer,
+         const ImageFormat& format, std::unique_ptr<LocalOptimizer> optimizer,
          const Validation& validation);
 
   /// Takes a model: w [P] and the values of its buffers.
@@ -121,8 +121,10 @@ class Worker final : public Evaluator, private LocalTools {
   at::Tensor replica_features(std::size_t slot, const at::Tensor& images) override;
 
   void model_changed();
-  /// Adds the gradient of the batch's summed cross-entropy / `total` to gradient_.
-  void add_validation_gradient(std::size_t batch, double total);
+  /// Adds the gradient of the batches' summed cross-entropy / `total` to gradient_.
+  void add_validation_gradient(std::span<const std::size_t> batches, double total);
+  /// How many of them, from the first on, go through the network together.
+  std::size_t batches_at_once(std::span<const std::size_t> batches);
 
   /// A network whose parameters are views of one flat vector.
   struct Resident {
@@ -131,11 +133,14 @@ class Worker final : public Evaluator, private LocalTools {
     void load(const at::Tensor& w, const Tensors& buffers);
   };
   Resident make_resident() const;
+  /// Forward in the precision of training and scoring; what comes out has the parameters'.
+  Output pass(Resident& network, const at::Tensor& images, Mode mode) const;
   Tensors buffers_at_start(const RoundStart& start, BufferRule rule,
                            const ClientState& state) const;
 
   std::function<std::unique_ptr<Model>()> build_model_;
   at::TensorOptions options_;
+  bool bf16_;
   const Layout& layout_;
   const Validation& validation_;
   std::unique_ptr<LocalOptimizer> optimizer_;
@@ -149,6 +154,8 @@ class Worker final : public Evaluator, private LocalTools {
   at::Tensor gradient_;                      ///< [P]
   at::Tensor group_sum_;                     ///< [P], of the groups of a scoring pass
   BatchBuffer batch_buffer_;
+  std::vector<std::int64_t> joined_;     ///< samples of scoring batches that go together
+  std::int64_t image_numbers_ = 0;       ///< of one image of D_val; 0: not yet known
   bool gradient_is_validation_ = false;  ///< gradient_ holds D_val's at the current model
   std::optional<double> accuracy_;
 };

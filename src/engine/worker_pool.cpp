@@ -27,11 +27,16 @@ std::vector<int> allowed_cores() {
   return cores;
 }
 
-WorkerPool::WorkerPool(std::size_t workers, const kernels::KernelTable* kernels)
+WorkerPool::WorkerPool(std::size_t workers, std::size_t threads,
+                       const kernels::KernelTable* kernels)
     : kernels_(kernels) {
-  const auto cores = allowed_cores();
+  const auto allowed = allowed_cores();
   for (std::size_t i = 0; i < workers; ++i) {
-    threads_.emplace_back([this, i, core = cores[i % cores.size()]] { work(i, core); });
+    std::vector<int> cores;
+    for (std::size_t j = 0; j < threads; ++j) {
+      cores.push_back(allowed[(i * threads + j) % allowed.size()]);
+    }
+    threads_.emplace_back([this, i, cores] { work(i, cores); });
   }
 }
 
@@ -56,12 +61,12 @@ void WorkerPool::run(std::size_t count, const std::function<void(std::size_t, st
   if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
 }
 
-void WorkerPool::work(std::size_t worker, int core) {
+void WorkerPool::work(std::size_t worker, const std::vector<int>& cores) {
   cpu_set_t set;
   CPU_ZERO(&set);
-  CPU_SET(core, &set);
+  for (const int core : cores) CPU_SET(core, &set);
   pthread_setaffinity_np(pthread_self(), sizeof set, &set);
-  at::set_num_threads(1);  // OpenMP's setting is per thread
+  at::set_num_threads(static_cast<int>(cores.size()));  // OpenMP's setting is per thread
   const kernels::UseKernels use(kernels_);
   std::unique_lock lock(mutex_);
   while (true) {

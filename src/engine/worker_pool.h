@@ -15,12 +15,14 @@ namespace fedvg {
 /// Cores that this process may run on (its affinity mask), in order.
 std::vector<int> allowed_cores();
 
-/// Threads that each sit on a core of the process and keep libtorch to one thread there.
-/// More threads than cores share them.
+/// Threads that each sit on a core of the process, or on some, and keep libtorch to as many
+/// threads there. More threads than cores share them.
 class WorkerPool {
  public:
   /// `kernels`: the loops that operators use in these threads; null: libtorch's.
-  explicit WorkerPool(std::size_t workers, const kernels::KernelTable* kernels = nullptr);
+  /// `threads`: of libtorch in each worker, on as many cores.
+  explicit WorkerPool(std::size_t workers, std::size_t threads = 1,
+                      const kernels::KernelTable* kernels = nullptr);
   ~WorkerPool();
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
@@ -33,7 +35,7 @@ class WorkerPool {
   void run(std::size_t count, const std::function<void(std::size_t, std::size_t)>& job);
 
  private:
-  void work(std::size_t worker, int core);
+  void work(std::size_t worker, const std::vector<int>& cores);
 
   const kernels::KernelTable* kernels_;
   std::mutex mutex_;

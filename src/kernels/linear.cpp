@@ -37,7 +37,7 @@ std::optional<c10::TypedOperatorHandle<LinearPointwise>> find_operator() {
   }
 }
 
-/// oneDNN reads these once, at its first use.
+/// oneDNN reads these once, when it is loaded.
 bool environment_is_exact() {
   for (const char* name : {"ONEDNN_DEFAULT_FPMATH_MODE", "DNNL_DEFAULT_FPMATH_MODE"}) {
     const char* mode = std::getenv(name);
@@ -46,11 +46,12 @@ bool environment_is_exact() {
   return true;
 }
 
+const bool kExactEnvironment = environment_is_exact();
+
 bool is_exact() {
-  static const bool environment = environment_is_exact();
   const auto precision =
       at::globalContext().float32Precision(at::Float32Backend::MKLDNN, at::Float32Op::MATMUL);
-  return environment &&
+  return kExactEnvironment &&
          (precision == at::Float32Precision::NONE || precision == at::Float32Precision::IEEE);
 }
 

@@ -112,8 +112,8 @@ BatchNorm::BatchNorm(TensorList& tensors, const std::string& name, std::int64_t 
       bias(tensors.parameter(name + ".bias", {features})),
       running_mean(tensors.buffer(name + ".running_mean", at::zeros({features}, at::kFloat))),
       running_var(tensors.buffer(name + ".running_var", at::ones({features}, at::kFloat))),
-      num_batches_tracked(tensors.buffer(name + ".num_batches_tracked", at::zeros({}, at::kLong))) {
-}
+      num_batches_tracked(tensors.buffer(name + ".num_batches_tracked", at::zeros({}, at::kLong))),
+      statistics_group(tensors.statistics_group()) {}
 
 at::Tensor BatchNorm::apply(const at::Tensor& x, const std::optional<at::Tensor>& residual,
                             bool relu, Mode mode) {
@@ -129,7 +129,10 @@ at::Tensor BatchNorm::apply(const at::Tensor& x, const std::optional<at::Tensor>
       mode == Mode::cumulative ? 1 / num_batches_tracked.item<double>() : kMomentum;
   return kernels::batch_norm(x, weight, bias, own ? nullptr : &running_mean,
                              own ? nullptr : &running_var, residual,
-                             {.momentum = momentum, .eps = kEps, .relu = relu});
+                             {.momentum = momentum,
+                              .eps = kEps,
+                              .group = own && statistics_group ? *statistics_group : 0,
+                              .relu = relu});
 }
 
 void BatchNorm::initialize(Random&) {

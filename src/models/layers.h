@@ -18,8 +18,12 @@ namespace fedvg {
 /// Adds tensors to a model under their names.
 class TensorList {
  public:
-  TensorList(std::vector<NamedTensor>& parameters, std::vector<NamedTensor>& buffers)
-      : parameters_(parameters), buffers_(buffers) {}
+  /// `statistics_group`: Model's, for the BatchNorms; null: they know none.
+  TensorList(std::vector<NamedTensor>& parameters, std::vector<NamedTensor>& buffers,
+             const std::int64_t* statistics_group = nullptr)
+      : parameters_(parameters), buffers_(buffers), statistics_group_(statistics_group) {}
+
+  const std::int64_t* statistics_group() const { return statistics_group_; }
 
   /// Of the tensors that follow; empty: the first component of each one's name.
   void set_block(const std::string& block) { block_ = block; }
@@ -33,6 +37,7 @@ class TensorList {
 
   std::vector<NamedTensor>& parameters_;
   std::vector<NamedTensor>& buffers_;
+  const std::int64_t* statistics_group_;
   std::string block_;
 };
 
@@ -96,6 +101,7 @@ struct BatchNorm final : Norm {
   void initialize(Random& random) override;
 
   at::Tensor weight, bias, running_mean, running_var, num_batches_tracked;
+  const std::int64_t* statistics_group;  ///< images, in Mode::batch_statistics; null: 0
 };
 
 /// eps 1e-5; starts at 1 and 0.

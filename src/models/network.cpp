@@ -54,6 +54,7 @@ Network& Network::conv2d(const std::string& name, std::int64_t in, std::int64_t 
 
 Network& Network::batch_norm(const std::string& name, std::int64_t features) {
   TensorList list = tensors();
+  groups_statistics_ = true;
   layers_.push_back(std::make_unique<BatchNorm>(list, name, features));
   return *this;
 }

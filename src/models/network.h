@@ -41,7 +41,7 @@ class Network : public Model {
   std::string head() const override { return head_; }
 
  private:
-  TensorList tensors() { return {parameters_, buffers_}; }
+  TensorList tensors() { return {parameters_, buffers_, &statistics_group_}; }
 
   std::vector<std::unique_ptr<Layer>> layers_;
   std::size_t classifier_ = 0;  ///< index of the last linear layer

@@ -104,7 +104,8 @@ class Resnet final : public Model {
  public:
   Resnet(const Depth& depth, const ResnetOptions& options, std::int64_t classes)
       : pools_(options.stem == "imagenet"), channels_(options.channels) {
-    TensorList tensors(parameters_, buffers_);
+    groups_statistics_ = options.norm == "batch";
+    TensorList tensors(parameters_, buffers_, &statistics_group_);
     tensors.set_block("stem");
     Conv2dShape stem{.in = channels_, .out = kStemWidth, .kernel = 7, .stride = 2, .padding = 3};
     if (!pools_) {

@@ -10,7 +10,7 @@ ROUND_COLUMNS = ("round,test_accuracy,test_loss,val_accuracy,val_loss,participan
                  "weight_min,weight_max,weight_entropy,bytes_down,bytes_up,seconds,seconds_train,"
                  "seconds_score,seconds_combine,seconds_evaluate,test_balanced_accuracy,"
                  "val_balanced_accuracy,test_macro_f1,val_macro_f1,test_macro_auroc,"
-                 "val_macro_auroc")
+                 "val_macro_auroc,scored")
 
 
 class Run(ProgramTest):

@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "engine/worker_pool.h"
+
 namespace fedvg {
 namespace {
 
@@ -53,19 +55,24 @@ TEST(StockModel, IsOfTheNetworksThatTheLoopHas) {
 // 1,000 classes; the other stem has 3x3 instead of 7x7. Both phases get through a batch.
 TEST(StockLoop, HasTheEnginesNetworks) {
   const std::atomic<bool> stop = false;
+  WorkerPool pool(1);  // one thread, as where it is measured
   const std::pair<Part, std::int64_t> networks[] = {
       {{"cnn", {}}, 876'999},
       {{"resnet18", {}}, 11'180'103},
       {{"resnet18", Table{{"stem", "cifar"}}}, 11'180'103 - 64 * 3 * 40}};
-  for (const auto& [part, parameters] : networks) {
+  for (const auto& network : networks) {
+    const auto& part = network.first;
+    const auto parameters = network.second;
     const auto model = stock_model(part, 3, 32, 32, 7);
-    for (const auto format : {MemoryFormat::channels_last, MemoryFormat::contiguous}) {
-      SCOPED_TRACE(part.name + " " + name_of(format));
-      const auto loop = make_stock_loop(*model, {.train_batch = 2, .score_batch = 3}, format);
-      EXPECT_EQ(loop->parameters(), parameters);
-      EXPECT_GT(loop->train(0, stop), 0);
-      EXPECT_GT(loop->score(0, stop), 0);
-    }
+    pool.run(1, [&](std::size_t, std::size_t) {
+      for (const auto format : {MemoryFormat::channels_last, MemoryFormat::contiguous}) {
+        SCOPED_TRACE(part.name + " " + name_of(format));
+        const auto loop = make_stock_loop(*model, {.train_batch = 2, .score_batch = 3}, format);
+        EXPECT_EQ(loop->parameters(), parameters);
+        EXPECT_GT(loop->train(0, stop), 0);
+        EXPECT_GT(loop->score(0, stop), 0);
+      }
+    });
   }
 }
 

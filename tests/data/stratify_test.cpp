@@ -1,6 +1,7 @@
 #include "data/stratify.h"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 #include <vector>
 
@@ -62,6 +63,33 @@ TEST(Stratify, AllOfAPoolIsThePool) {
   const Sizes labels = {0, 1, 0};
   Random random(1, "test");
   EXPECT_EQ(stratified_subset({2, 0, 1}, labels, 2, 3, random), (IndexList{2, 0, 1}));
+}
+
+TEST(Stratify, OrdersAPoolSoThatEveryPrefixHasItsClassShares) {
+  Sizes labels;
+  for (int i = 0; i < 300; ++i) labels.push_back(i % 10 == 0 ? 2 : i % 3 == 0 ? 1 : 0);
+  IndexList pool;
+  for (std::int64_t i = 299; i >= 10; --i) pool.push_back(i);
+  const auto sizes = by_class(pool, labels, 3);
+  std::set<IndexList> seen;
+  for (std::uint64_t seed = 0; seed < 5; ++seed) {
+    Random random(seed, "test");
+    const IndexList order = stratified_order(pool, labels, 3, random);
+    std::vector<double> counts(3, 0);
+    for (std::size_t p = 0; p < order.size(); ++p) {
+      ++counts[static_cast<std::size_t>(labels[static_cast<std::size_t>(order[p])])];
+      for (std::size_t c = 0; c < 3; ++c) {
+        const double share =
+            static_cast<double>(sizes[c].size()) / static_cast<double>(pool.size());
+        ASSERT_NEAR(counts[c], share * static_cast<double>(p + 1), 1 + 3 * share) << p;
+      }
+    }
+    IndexList sorted = order;
+    std::sort(sorted.begin(), sorted.end(), std::greater<>());
+    EXPECT_EQ(sorted, pool);  // nothing lost, nothing twice
+    seen.insert(order);
+  }
+  EXPECT_EQ(seen.size(), 5u);
 }
 
 }  // namespace

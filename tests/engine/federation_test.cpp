@@ -7,10 +7,12 @@
 #include <cmath>
 #include <cstring>
 
+#include "engine/autocast.h"
 #include "engine/example_data.h"
 #include "engine/worker_pool.h"
 #include "fedvg/error.h"
 #include "fedvg/random.h"
+#include "kernels/instruction_set.h"
 
 namespace fedvg {
 namespace {
@@ -71,6 +73,12 @@ std::vector<std::byte> bytes(const Federation& federation) {
     all.insert(all.end(), array.bytes.begin(), array.bytes.end());
   }
   return all;
+}
+
+Federation trained(const Example& example) {
+  Federation federation = example.federation();
+  for (std::int64_t round = 1; round <= 2; ++round) federation.run_round(round, {0, 1}, kGoOn);
+  return federation;
 }
 
 void expect_says(const std::string& text, std::initializer_list<const char*> words) {
@@ -219,6 +227,46 @@ TEST(Federation, WeighsOnATinyValidationSet) {
   }
 }
 
+TEST(Federation, RefusesAScoringBudgetForRulesWithoutASpread) {
+  const Array fedvg_and_accuracy{table({{"name", "fedvg"}}), table({{"name", "accuracy"}})};
+  for (const Part& weighting :
+       {Part{"size", {}}, Part{"accuracy", {}}, Part{"fedvg", table({{"norm", "delta"}})},
+        Part{"fedvg", table({{"norm", "spectral"}})},
+        Part{"mix", table({{"of", fedvg_and_accuracy}})}}) {
+    Example example;
+    example.setup.method.weighting = weighting;
+    EXPECT_EQ(example.refusal(), "");
+    example.setup.scoring.budget = 0.1;
+    expect_says(example.refusal(), {"scoring.budget", weighting.name.c_str(), "l1, l2 or linf"});
+  }
+  for (const char* method : {"fedvg", "fedavg+fedvg", "scaffold+fedvg"}) {
+    Example example;
+    example.setup.method = compose_method(method);
+    example.setup.scoring.budget = 0.1;
+    EXPECT_EQ(example.refusal(), "") << method;
+  }
+}
+
+// 10 images: five batches of two are too few for a part of them; ten of one are enough.
+TEST(Federation, SaysWhenAScoringBudgetHasNoEffect) {
+  Example example;
+  example.setup.method = compose_method("fedvg");
+  const auto notes_about_budget = [&] {
+    const Federation federation = example.federation();
+    return std::ranges::count_if(federation.info().notes, [](const std::string& note) {
+      return note.starts_with("scoring.budget");
+    });
+  };
+  example.setup.scoring.batch_size = 2;
+  EXPECT_EQ(notes_about_budget(), 0);
+  const auto full = bytes(trained(example));
+  example.setup.scoring.budget = 0.1;
+  EXPECT_EQ(notes_about_budget(), 1);
+  EXPECT_EQ(bytes(trained(example)), full);
+  example.setup.scoring.batch_size = 1;
+  EXPECT_EQ(notes_about_budget(), 0);
+}
+
 TEST(Federation, RefusesLocalStatisticsWithoutAValidationSet) {
   for (const char* buffers : {"local", "reset"}) {
     Example example;
@@ -334,6 +382,62 @@ TEST(Federation, WorksInEitherPrecision) {
   }
   EXPECT_NE(losses[0], losses[1]);
   EXPECT_NEAR(losses[0], losses[1], 1e-4);
+}
+
+// bfloat16 has 8 bits: products are off by about 1/256, parameters stay float32.
+TEST(Federation, TrainsAndScoresInBfloat16) {
+  std::vector<Evaluation> ends;
+  std::vector<double> norms;
+  for (const char* precision : {"float32", "bf16"}) {
+    Example example;
+    example.setup.engine.precision = precision;
+    example.setup.engine.kernels = "aten";
+    example.setup.method = compose_method("fedvg");
+    if (!processor_has_bf16() && std::string(precision) == "bf16") {
+      expect_says(refusal([&] { example.federation(); }), {"engine.precision", "bf16", "float32"});
+      GTEST_SKIP() << "this processor has no bfloat16 arithmetic";
+    }
+    Federation federation = example.federation();
+    const auto record = federation.run_round(1, {0, 1, 2}, kGoOn);
+    for (const auto& client : record.clients) norms.push_back(client.norm.value());
+    for (const auto& array : federation.model()) EXPECT_EQ(array.dtype, "F32");
+    ends.push_back(federation.evaluate_test());
+  }
+  EXPECT_NE(ends[0].loss, ends[1].loss);
+  EXPECT_NEAR(ends[0].loss, ends[1].loss, 0.05 * ends[0].loss);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(norms[i], norms[i + 3], 0.1 * norms[i]);
+}
+
+TEST(Federation, HasNoLoopsOfItsOwnBesideOneThreadOfFloat32) {
+  for (const auto& set : kernels::instruction_sets()) {
+    Example example;
+    example.setup.engine.kernels = set;
+    EXPECT_EQ(example.federation().info().kernels, set);
+    example.setup.engine.threads = 2;
+    if (set == "aten") continue;
+    expect_says(refusal([&] { example.federation(); }), {"engine.kernels", "engine.threads"});
+  }
+  Example example;
+  EXPECT_EQ(example.federation().info().kernels, kernels::instruction_sets().back());
+  example.setup.engine.threads = 2;
+  EXPECT_EQ(example.federation().info().kernels, "aten");
+  example.setup.engine.threads = 1;
+  example.setup.engine.precision = "float64";
+  EXPECT_EQ(example.federation().info().kernels, "aten");
+}
+
+TEST(Federation, GivesCoresToThreadsBeforeWorkers) {
+  const auto cores = static_cast<std::int64_t>(allowed_cores().size());
+  Example example;
+  example.setup.engine.workers = 0;
+  example.setup.engine.threads = cores;
+  EXPECT_EQ(example.federation().info().workers, 1);
+  example.setup.engine.workers = 2;
+  const Federation federation = example.federation();
+  EXPECT_EQ(federation.info().workers, 2);
+  std::string notes;
+  for (const auto& note : federation.info().notes) notes += note + "\n";
+  expect_says(notes, {"workers: 2", "share"});
 }
 
 // Standardised images are another input than bytes / 255.

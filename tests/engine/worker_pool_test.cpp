@@ -1,5 +1,6 @@
 #include "engine/worker_pool.h"
 
+#include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 #include <sched.h>
 
@@ -27,6 +28,19 @@ TEST(WorkerPool, PinsEachWorkerToAnAllowedCore) {
     ASSERT_EQ(sched_getaffinity(0, sizeof set, &set), 0);
     EXPECT_EQ(CPU_COUNT(&set), 1);
     EXPECT_TRUE(CPU_ISSET(cores[worker % cores.size()], &set));
+  });
+}
+
+TEST(WorkerPool, GivesEachWorkerTheCoresOfItsThreads) {
+  const auto cores = allowed_cores();
+  WorkerPool pool(2, 2);
+  pool.run(2, [&](std::size_t worker, std::size_t) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    ASSERT_EQ(sched_getaffinity(0, sizeof set, &set), 0);
+    EXPECT_EQ(CPU_COUNT(&set), static_cast<int>(std::min<std::size_t>(2, cores.size())));
+    EXPECT_TRUE(CPU_ISSET(cores[2 * worker % cores.size()], &set));
+    EXPECT_EQ(at::get_num_threads(), 2);
   });
 }
 

@@ -27,6 +27,7 @@ RoundResult a_round(std::int64_t number) {
   record.seconds_train = 0.5;
   record.seconds_score = 0.25;
   record.seconds_combine = 0.125;
+  record.scored = 48;
   ClientRecord good;
   good.client = 4;
   good.samples = 33;
@@ -71,8 +72,8 @@ TEST_F(RunFolderTest, TablesHaveTheDocumentedColumns) {
             "round,test_accuracy,test_loss,val_accuracy,val_loss,participants,rejected,weight_min,"
             "weight_max,weight_entropy,bytes_down,bytes_up,seconds,seconds_train,seconds_score,"
             "seconds_combine,seconds_evaluate,test_balanced_accuracy,val_balanced_accuracy,"
-            "test_macro_f1,val_macro_f1,test_macro_auroc,val_macro_auroc\n"
-            "1,0.5,1.25,,,2,1,1,1,,80,80,1.5,0.5,0.25,0.125,0.0625,0.625,,0.375,,,\n");
+            "test_macro_f1,val_macro_f1,test_macro_auroc,val_macro_auroc,scored\n"
+            "1,0.5,1.25,,,2,1,1,1,,80,80,1.5,0.5,0.25,0.125,0.0625,0.625,,0.375,,,,48\n");
   EXPECT_EQ(content("classes.csv"),
             "round,class,samples,recall\n1,cat,4,0.75\n1,\"dog, wet\",0,\n");
   EXPECT_EQ(content("clients.csv"),
@@ -99,7 +100,7 @@ TEST_F(RunFolderTest, ARoundThatWasNotEvaluatedHasNoLineOfAClass) {
   folder.add(result, {});
   EXPECT_EQ(content("classes.csv"), "round,class,samples,recall\n");
   EXPECT_THAT(content("rounds.csv"), HasSubstr("\n1,,,,,2,1,1,1,,80,80,1.5,0.5,0.25,0.125,0.0625"
-                                               ",,,,,,\n"));
+                                               ",,,,,,,48\n"));
 }
 
 TEST_F(RunFolderTest, TheConfusionNamesClassesOnBothSides) {

@@ -10,16 +10,17 @@
 // large on average. For l2, E N(m)^2 = a + c (1/m - 1/M) exactly, with a the square of the norm
 // sought and c the trace of C. For l1, where D_val's coordinates are spread as a normal variate of
 // deviation s and each has noise of deviation t sqrt(1/m - 1/M), the mean of |coordinate| goes as
-// sqrt(s^2 + t^2 (1/m - 1/M)), the same law; so does a mixture of such coordinates of all scales, if
-// t/s is one. Every norm obeys it at both ends, pure noise (N^2 goes as 1/m) and none (N does not
-// depend on m), with its own a and c. So both are measured, not derived: the m images are cut into
-// G disjoint groups of m_j images, whose norms N_j obey the law too, and
+// sqrt(s^2 + t^2 (1/m - 1/M)), the same law; so does a mixture of such coordinates of all scales,
+// if t/s is one. Every norm obeys it at both ends, pure noise (N^2 goes as 1/m) and none (N does
+// not depend on m), with its own a and c. So both are measured, not derived: the m images are cut
+// into G disjoint groups of m_j images, whose norms N_j obey the law too, and
 //
 //   c = (sum_j m_j N_j^2 - m N^2) / (G - 1)             not below 0
 //   a = N^2 - c (1/m - 1/M)                             not below c/M
 //
-// The bound of a is what the sampling of D_val itself leaves of a gradient that vanishes. For l2 and
-// equal groups c is the unbiased estimate of the trace and a = the mean of g_i . g_j over i != j.
+// The bound of a is what the sampling of D_val itself leaves of a gradient that vanishes. For l2
+// and equal groups c is the unbiased estimate of the trace and a = the mean of g_i . g_j over i !=
+// j.
 //
 // What is left of N_j^2 when the law's value is taken away, r_j = N_j^2 - N^2 - c (1/m_j - 1/m),
 // sums to 0 with the weights m_j, and is the noise: of log sqrt(a) it is r_j / (2a) to first order,

@@ -113,6 +113,10 @@ inline void convolution_relu_pool(const ConvolutionShape& s, const float* x, con
   }
 }
 
+/// From the compiler, which would otherwise keep an offset for each of a hundred taps, and sums
+/// in memory to make room for them.
+inline void hide(const float*& pointer) { asm("" : "+r"(pointer)); }
+
 /// sums [kRows taps' rows, kRun taps, out] of one register of channels += their gradient by one
 /// image. x is where the first tap of the image's first window is.
 template <int kRows, int kRun>
@@ -130,10 +134,11 @@ inline void tap_gradient(const ConvolutionShape& s, const float* x, const float*
     for (std::int64_t j = 0; j < pool.out_width(); ++j, from += 2 * s.in) {
       const Vec value = load(g);
       const IntVec place = load_bytes(index);
-      FEDVG_UNROLL(4) for (int p = 0; p < 4; ++p) {
+      FEDVG_UNROLL(1) for (int p = 0; p < 4; ++p) {
         const Vec share = place == broadcast_int(p) ? value : Vec{};
-        FEDVG_UNROLL(8) for (int r = 0; r < kRows; ++r) {
-          const float* tap = from + window.pixel[p] + r * row;
+        const float* tap = from + window.pixel[p];
+        FEDVG_UNROLL(8) for (int r = 0; r < kRows; ++r, tap += row) {
+          hide(tap);
           FEDVG_UNROLL(8) for (int t = 0; t < kRun; ++t) sum[r][t] += broadcast(tap[t]) * share;
         }
       }

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fedvg/error.h"
@@ -33,9 +34,17 @@ class FakeEvaluator final : public Evaluator {
     }
   }
   double answer = 0;
+  /// What a pass under scoring.budget shows, of `images` in all; none: no budget.
+  std::vector<std::pair<std::int64_t, at::Tensor>> groups;
+  std::int64_t images = 0;
 
   bool has_validation() const override { return true; }
   const at::Tensor& gradient() override { return gradient_; }
+  const at::Tensor& gradient_by_groups(const GroupVisitor& see) override {
+    for (const auto& [count, group] : groups) see(count, group);
+    return gradient_;
+  }
+  std::int64_t validation_images() const override { return images; }
   double accuracy() override { return answer; }
   const Layout& layout() const override { return layout_; }
   std::span<const std::int64_t> buffer_blocks() const override { return blocks_; }

@@ -140,6 +140,68 @@ TEST(FedVg, WeightsDoNotDependOnTheScaleOfTheLoss) {
   }
 }
 
+/// Two groups of 10 of 100 images with these gradients of b.weight, and their mean.
+void show_groups(FakeEvaluator& evaluator, double one, double other) {
+  evaluator.images = 100;
+  evaluator.groups.clear();
+  for (const double value : {one, other}) {
+    at::Tensor group = at::zeros({evaluator.layout().size()}, at::kDouble);
+    evaluator.layout().segment(group, 2).fill_(value);
+    evaluator.groups.emplace_back(10, group);
+  }
+  evaluator.set(2, {(one + other) / 2});
+}
+
+// The column is the mean over three tensors, of which two are 0: the groups' norms are 8/3 and
+// 4/3, that of both 2. c = 10 * 64/9 + 10 * 16/9 - 20 * 36/9 = 80/9, a = 4 - 80/9 (1/20 - 1/100)
+// = 164/45, and r = 64/9 - 4 - 80/9 (1/10 - 1/20) = 8/3 and -8/3.
+TEST(FedVg, ScoresAPartOfDvalByTheNormWithoutItsNoise) {
+  const Layout layout = example_layout();
+  FakeEvaluator evaluator(layout);
+  show_groups(evaluator, 8, 4);
+  const auto assessment = assess(*rule("fedvg", table({{"eps", 1.0}})), evaluator);
+  EXPECT_NEAR(*assessment.norm, 2, 1e-14);  // as measured
+  const double norm = std::sqrt(164.0 / 45);
+  expect_columns(assessment.parts[0].tensors, {1 / (norm + 1)});
+  ASSERT_EQ(assessment.spreads.size(), 1U);
+  const ScoreSpread& spread = assessment.spreads[0];
+  expect_columns(spread.scores, assessment.parts[0].tensors);
+  ASSERT_EQ(spread.groups.size(), 2U);
+  const double deviation = 8.0 / 3 / (2 * 164.0 / 45) * norm / (norm + 1);
+  EXPECT_EQ(spread.groups[0].images, 10);
+  expect_columns(spread.groups[0].deviation, {-deviation});
+  expect_columns(spread.groups[1].deviation, {deviation});
+}
+
+// A client below the floor has the floor's score, and its noise.
+TEST(FedVg, AFloorBringsItsOwnSpread) {
+  const Layout layout = example_layout();
+  FakeEvaluator evaluator(layout);
+  const auto floored = rule("fedvg", table({{"score_floor", 0.5}, {"eps", 1e-300}}));
+  const at::Tensor w = at::zeros({layout.size()}, at::kDouble);
+  show_groups(evaluator, 8, 4);
+  const auto global = assess(*rule("fedvg", table({{"eps", 1e-300}})), evaluator);
+  floored->begin({1, 10, w, layout, {}}, evaluator);
+  show_groups(evaluator, 1, 1);
+  const auto low = assess(*floored, evaluator);
+  EXPECT_NEAR(low.parts[0].tensors[0], 2 * global.parts[0].tensors[0], 1e-12);
+  expect_columns(low.spreads[0].groups[0].deviation, global.spreads[0].groups[0].deviation);
+  show_groups(evaluator, 20, 20);
+  expect_columns(assess(*floored, evaluator).spreads[0].groups[0].deviation, {0});
+}
+
+TEST(FedVg, WithoutGroupsThereIsNoSpread) {
+  Example example;
+  example.evaluator.images = 100;
+  EXPECT_TRUE(example.with({}).spreads.empty());
+  for (const char* norm : {"l1", "l2", "linf"}) {
+    EXPECT_TRUE(rule("fedvg", table({{"norm", norm}}))->measures_spread());
+  }
+  for (const char* norm : {"delta", "spectral"}) {
+    EXPECT_FALSE(rule("fedvg", table({{"norm", norm}}))->measures_spread());
+  }
+}
+
 TEST(FedVg, RefusesOptionsOutOfBounds) {
   EXPECT_THROW(rule("fedvg", table({{"eps", 0.0}})), OptionError);
   EXPECT_THROW(rule("fedvg", table({{"norm", "l3"}})), OptionError);

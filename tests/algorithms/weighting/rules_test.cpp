@@ -73,6 +73,22 @@ TEST(Mix, RefusesAClientThatOneRuleRefuses) {
   EXPECT_EQ(assess(*mix, example.evaluator).refused, "dead");
 }
 
+TEST(Mix, MeasuresASpreadWhenEveryRuleThatScoresDoes) {
+  const auto measures = [](std::initializer_list<const char*> names) {
+    return rule("mix", table({{"of", rules(names)}}))->measures_spread();
+  };
+  EXPECT_TRUE(measures({"size", "fedvg"}));
+  EXPECT_FALSE(measures({"size", "uniform"}));
+  EXPECT_FALSE(measures({"accuracy", "fedvg"}));
+  Example example;
+  example.evaluator.set(0, {1});
+  example.evaluator.images = 9;
+  const at::Tensor whole = example.evaluator.gradient();
+  example.evaluator.groups = {{1, whole}, {1, whole}};
+  const auto mix = rule("mix", table({{"of", rules({"fedvg", "size", "fedvg"})}}));
+  EXPECT_EQ(assess(*mix, example.evaluator).spreads.size(), 2U);
+}
+
 TEST(Mix, RefusesSharesThatDoNotFit) {
   const auto of = rules({"size", "uniform"});
   EXPECT_THROW(rule("mix"), OptionError);
