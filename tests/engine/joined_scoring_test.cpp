@@ -58,7 +58,8 @@ TEST_P(JoinedScoring, IsTheSumOverItsBatches) {
   const at::Tensor joined = gradient_over(all);
   const double size = sum.norm().item<double>();
   ASSERT_GT(size, 0);
-  EXPECT_LT(joined.sub(sum).norm().item<double>(), 1e-6 * size);
+  // libtorch sums a convolution in an order that depends on the batch.
+  EXPECT_LT(joined.sub(sum).norm().item<double>(), (GetParam() == "aten" ? 1e-5 : 1e-6) * size);
 }
 
 INSTANTIATE_TEST_SUITE_P(Instances, JoinedScoring, ::testing::ValuesIn(kernels::instruction_sets()),
