@@ -1,6 +1,11 @@
 #include "program.h"
 
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <csignal>
 #include <iostream>
 #include <new>
 #include <sstream>
@@ -114,14 +119,29 @@ int run_command(CLI::App& program, int argc, const char* const* argv) {
   }
 }
 
+// A file that is opened must not become standard output because that was closed (>&-).
+void open_standard_streams() {
+  for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(standard, F_GETFD) == -1) ::open("/dev/null", O_RDWR);
+  }
+}
+
+// `fedvg list | head -1`: nobody misses the rest.
+bool nobody_reads_output() {
+  pollfd output = {.fd = STDOUT_FILENO, .events = POLLOUT, .revents = 0};
+  return ::poll(&output, 1, 0) == 1 && (output.revents & (POLLERR | POLLHUP)) != 0;
+}
+
 }  // namespace
 
 int run_program(int argc, const char* const* argv, const MallocSettings& malloc) {
+  open_standard_streams();
+  std::signal(SIGPIPE, SIG_IGN);  // a run outlives who reads what it prints
   CLI::App program("Federated learning with validation-guided weights.", "fedvg");
   set_up(program);
   add_commands(program, malloc);
   const int code = run_command(program, argc, argv);
-  if (!std::cout.flush()) {
+  if (!std::cout.flush() && !nobody_reads_output()) {
     print_error("standard output cannot be written");
     return code == 0 ? kRun : code;
   }

@@ -16,6 +16,7 @@
 #include "data/shared_images.h"
 #include "data/validation.h"
 #include "data/validation_set.h"
+#include "data/wording.h"
 #include "fedvg/error.h"
 #include "fedvg/registry.h"
 
@@ -63,6 +64,28 @@ std::string described(const PartitionRequest& request, const Part& scheme, bool 
          std::to_string(request.seed);
 }
 
+// Labels that count from 1, or a stray one far above the others: they are no fault of the file.
+// Nor are those that data.take leaves out of a set in the order of its classes.
+void note_absent_classes(FederatedData& data, std::int64_t take) {
+  const auto& names = data.dataset.classes;
+  std::vector<bool> present(names.size());
+  for (const std::int64_t label : data.dataset.training.labels) {
+    present[static_cast<std::size_t>(label)] = true;
+  }
+  std::vector<std::string> absent;
+  for (std::size_t c = 0; c < names.size(); ++c) {
+    if (!present[c]) absent.push_back(names[c]);
+  }
+  if (absent.empty()) return;
+  data.notes.push_back("the training set has no sample of " + std::to_string(absent.size()) +
+                       " of " + std::to_string(names.size()) + " classes (" + some_of(absent) +
+                       ")" +
+                       (take == 0 ? ""
+                                  : ": data.take = " + std::to_string(take) +
+                                        " takes the first samples, whatever their classes") +
+                       "; the model has an output for each");
+}
+
 void note_empty_clients(FederatedData& data) {
   const auto empty = std::count_if(data.clients.begin(), data.clients.end(),
                                    [](const IndexList& client) { return client.empty(); });
@@ -92,6 +115,7 @@ FederatedData load_federated_data(const DataOptions& data_options,
   data.dataset = read_dataset(data_options, *partitioner, seed, loading);
   data.notes.insert(data.notes.end(), data.dataset.notes.begin(), data.dataset.notes.end());
   if (data.pooled) pool_test_set(data.dataset);
+  note_absent_classes(data, data_options.take);
   const Samples& training = data.dataset.training;
   const auto hashes = image_hashes(training);
   data.identity = {data.dataset.name, training.size(), fingerprint(training, hashes)};

@@ -139,6 +139,20 @@ void check_draws(const Model& model, const FederationSetup& setup, FederationInf
 
 constexpr std::int64_t kMegabyte = 1 << 20;
 
+/// What ClientStateStore holds of a client, but for small things.
+std::int64_t state_bytes(const DriverSetup& setup, const Model& model) {
+  const auto number = static_cast<std::int64_t>(c10::elementSize(setup.format.dtype));
+  const auto bytes_of = [&](const std::vector<NamedTensor>& tensors) {
+    std::int64_t numbers = 0;
+    for (const auto& entry : tensors) numbers += entry.tensor.numel();
+    return numbers * number;
+  };
+  std::int64_t vectors = setup.correction->vectors_kept();
+  if (setup.rules.keep_optimizer) vectors += setup.build_optimizer()->vectors_kept();
+  const bool buffers = setup.rules.buffers == BufferRule::local;
+  return vectors * bytes_of(model.parameters()) + (buffers ? bytes_of(model.buffers()) : 0);
+}
+
 /// A combiner that takes no weights goes with rules that give none.
 void check_combiner(const FederationSetup& setup, const DriverSetup& driver) {
   const Method& method = setup.method;
@@ -312,14 +326,12 @@ Federation::Federation(const FederatedData& data, FederationSetup setup)
         "local: clients share nothing; accuracies and losses are means over "
         "clients' own models, model.safetensors is the initial one");
   }
-  const auto note_absent = [&](const std::string& set, const Samples& samples,
-                               const IndexList& ids) {
-    auto note = absent_classes_note(set, class_counts(ids, samples.labels, dataset.classes.size()),
-                                    dataset.classes);
-    if (!ids.empty() && !note.empty()) info.notes.push_back(std::move(note));
-  };
-  note_absent("the test set", data.test_samples(), data.test);
-  note_absent("D_val", data.validation_samples(), data.validation);
+  if (!data.test.empty()) {
+    const auto& labels = data.test_samples().labels;
+    auto absent = absent_classes_note(
+        "the test set", class_counts(data.test, labels, dataset.classes.size()), dataset.classes);
+    if (!absent.empty()) info.notes.push_back(std::move(absent));
+  }
   const auto cores = static_cast<std::int64_t>(allowed_cores().size());
   info.workers = setup.engine.workers > 0 ? setup.engine.workers : cores;
   if (setup.largest_cohort > 0 && info.workers > setup.largest_cohort) {
@@ -331,6 +343,8 @@ Federation::Federation(const FederatedData& data, FederationSetup setup)
     info.workers = setup.largest_cohort;
   }
   check_draws(*model, setup, info);
+  for (auto& note : model->notes()) info.notes.push_back(std::move(note));
+  info.state_bytes = state_bytes(driver, *model);
   const std::string head = model->head();
   model.reset();
   if (info.workers > cores) {

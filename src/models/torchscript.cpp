@@ -106,6 +106,32 @@ Draws draws_of(const jit::Block& block) {
   return draws;
 }
 
+// What tracing made of the switch between training and evaluation: a constant.
+struct Fixed {
+  bool statistics = false;        ///< BatchNorm takes the running ones in training too
+  bool batch_statistics = false;  ///< … those of the batch in evaluation too
+  bool dropout = false;           ///< none in training
+};
+
+// Of a graph in which all calls are inlined.
+void find_fixed(const jit::Block& block, Fixed& fixed) {
+  for (const jit::Node* node : block.nodes()) {
+    const std::string kind = node->kind().toQualString();
+    if (kind == "aten::batch_norm" && node->input(3)->type()->kind() != c10::TypeKind::NoneType) {
+      const auto training = jit::toIValue(node->input(5));
+      if (training && training->isBool()) {
+        (training->toBool() ? fixed.batch_statistics : fixed.statistics) = true;
+      }
+    }
+    if (kind == "aten::dropout" || kind == "aten::feature_dropout") {
+      const auto share = jit::toIValue(node->input(1)), training = jit::toIValue(node->input(2));
+      const bool none = share && share->isDouble() && share->toDouble() == 0;
+      if (!none && training && training->isBool() && !training->toBool()) fixed.dropout = true;
+    }
+    for (const jit::Block* inner : node->blocks()) find_fixed(*inner, fixed);
+  }
+}
+
 std::string module_of(const std::string& name) { return name.substr(0, name.rfind('.')); }
 
 std::string shape_text(const at::Tensor& tensor) {
@@ -121,7 +147,7 @@ class TorchscriptModel final : public Model {
     if (!module_.find_method("forward")) throw DataError(path_ + ": it has no method forward()");
     add_tensors();
     check_output(input);
-    check_draws("forward");
+    check_graph("forward");
     start_statistics_anew();
   }
 
@@ -149,9 +175,18 @@ class TorchscriptModel final : public Model {
   std::string head() const override { return head_; }
   bool draws_from_torch() const override { return draws_ != Draws::never; }
 
+  std::vector<std::string> notes() const override {
+    if (!fixed_.statistics && !fixed_.dropout) return {};
+    const std::string norm = "BatchNorm keeps the running statistics of the file";
+    return {path_ + ": in training too " + (fixed_.statistics ? norm : "") +
+            (fixed_.statistics && fixed_.dropout ? " and " : "") +
+            (fixed_.dropout ? "dropout is off" : "") +
+            ", as tracing after eval() leaves a module; torch.jit.script leaves both as they are"};
+  }
+
   bool give_features() override {
     gives_features_ = module_.find_method("features").has_value();
-    if (gives_features_) check_draws("features");
+    if (gives_features_) check_graph("features");
     return gives_features_;
   }
 
@@ -213,10 +248,16 @@ class TorchscriptModel final : public Model {
                     std::to_string(input.classes) + "]");
   }
 
-  void check_draws(const char* method) {
+  void check_graph(const char* method) {
     const auto graph = module_.get_method(method).graph()->copy();
     jit::Inline(*graph);
     draws_ = std::max(draws_, draws_of(*graph->block()));
+    find_fixed(*graph->block(), fixed_);
+    if (fixed_.batch_statistics) {
+      throw DataError(path_ +
+                      ": its BatchNorm takes the statistics of the batch in evaluation too, as "
+                      "tracing in training mode leaves it; use torch.jit.script");
+    }
     if (draws_ == Draws::always) {
       throw DataError(path_ +
                       ": its dropout is at work in evaluation too, as tracing in training mode "
@@ -318,6 +359,7 @@ class TorchscriptModel final : public Model {
   std::string head_;
   std::optional<Mode> mode_;
   Draws draws_ = Draws::never;
+  Fixed fixed_;
   bool gives_features_ = false;
 };
 

@@ -44,23 +44,24 @@ double RunSummary::seconds_per_round() const {
   return finished_ == 0 ? 0 : seconds_ / static_cast<double>(finished_);
 }
 
-std::vector<std::string> RunSummary::lines(const std::string& model, std::int64_t test_images,
-                                           std::int64_t validation_images) const {
+std::vector<std::string> RunSummary::lines(const std::string& model, std::int64_t test,
+                                           std::int64_t validation,
+                                           const std::string& things) const {
   std::vector<std::string> lines = {
       topic_line("finished", fmt::format("{} round{} in {}", finished_, finished_ == 1 ? "" : "s",
                                          duration_text(seconds_)))};
   if (last_) {
     lines.push_back(topic_line(
-        "last", fmt::format("test {}: {} after round {}, {} test images",
-                            accuracy_text(last_->evaluation), model, last_->round, test_images)));
+        "last", fmt::format("test {}: {} after round {}, {} test {}",
+                            accuracy_text(last_->evaluation), model, last_->round, test, things)));
     lines.push_back(topic_line("best", fmt::format("test accuracy {:.4f}, after round {}",
                                                    best_->evaluation.accuracy, best_->round)));
   }
   if (last_validation_) {
     lines.push_back(
-        topic_line("D_val", fmt::format("{}: {} after round {}, {} validation images",
+        topic_line("D_val", fmt::format("{}: {} after round {}, {} validation {}",
                                         accuracy_text(last_validation_->evaluation), model,
-                                        last_validation_->round, validation_images)));
+                                        last_validation_->round, validation, things)));
   }
   for (const std::string& note : notes_) lines.push_back(topic_line("note", note));
   if (!void_rounds_.empty()) {

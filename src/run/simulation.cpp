@@ -129,7 +129,8 @@ class Simulation {
     const FederatedData& data = experiment_.data();
     const char* evaluated = alone() ? "mean over clients' own models" : "global model";
     for (const auto& line :
-         summary_.lines(evaluated, std::ssize(data.test), std::ssize(data.validation))) {
+         summary_.lines(evaluated, std::ssize(data.test), std::ssize(data.validation),
+                        data.dataset.training.is_features ? "samples" : "images")) {
       print(line);
     }
     print(topic_line("memory", std::to_string(peak_megabytes()) + " MB at its peak"));
@@ -174,8 +175,14 @@ class Simulation {
   }
 
   void print(const std::string& line) {
-    console_.print(line);
+    const bool shown = console_.print(line);
     folder_.log().info(line);
+    if (shown || !results_shown_) return;
+    results_shown_ = false;
+    const std::string warning = "standard output is closed or full: the run goes on, and " +
+                                (folder_.path() / "log.txt").string() + " has what it prints";
+    console_.warn(warning);
+    folder_.log().warning(warning);
   }
 
   Experiment& experiment_;
@@ -185,6 +192,7 @@ class Simulation {
   std::optional<Evaluation> last_test_;  // of the last round, where it was measured
   std::int64_t model_round_ = 0;         // that the federation's model has behind it
   double learning_rate_ = 0;             // of the last round
+  bool results_shown_ = true;            // so far
 };
 
 // Decoded images are kept beside the run folders; a bar shows when reading takes long.

@@ -31,7 +31,7 @@ jit::Module part(const char* name) {
   return module;
 }
 
-jit::Module batch_norm(const char* momentum) {
+jit::Module batch_norm(const char* momentum, const char* training = "self.training") {
   jit::Module norm = part("BatchNorm");
   norm.register_parameter("weight", trained(at::ones({4})), false);
   norm.register_parameter("bias", trained(at::zeros({4})), false);
@@ -43,8 +43,8 @@ def forward(self, x):
     if self.training:
         self.num_batches_tracked.add_(1)
     return torch.batch_norm(x, self.weight, self.bias, self.running_mean, self.running_var,
-                            self.training, )") +
-              momentum + ", 1e-5, False)\n");
+                            )") +
+              training + ", " + momentum + ", 1e-5, False)\n");
   return norm;
 }
 
@@ -60,9 +60,10 @@ def forward(self, x):
 }
 
 // images [B, 1, 2, 2]: norm of the four pixels, `between`, fc to three classes.
-jit::Module network(const std::string& between = "z = z", const char* momentum = "0.3") {
+jit::Module network(const std::string& between = "z = z", const char* momentum = "0.3",
+                    const char* training = "self.training") {
   jit::Module net = part("Net");
-  net.register_module("norm", batch_norm(momentum));
+  net.register_module("norm", batch_norm(momentum, training));
   net.register_module("fc", linear());
   net.define("def forward(self, x):\n    z = self.norm.forward(x.flatten(1))\n    " + between +
              "\n    return self.fc.forward(z)\n");
@@ -209,6 +210,30 @@ TEST_F(Torchscript, DropoutOfNothingIsNone) {
   EXPECT_FALSE(saved(network("z = torch.dropout(z, 0.5, False)"))->draws_from_torch());
   network("z = torch.dropout(z, 0.5, True)").save(path);
   EXPECT_THAT(refusal(), HasSubstr("in evaluation too"));
+}
+
+// Tracing makes a constant of what self.training was.
+TEST_F(Torchscript, SaysWhatATraceInEvaluationModeFixed) {
+  EXPECT_TRUE(saved(network("z = torch.dropout(z, 0.5, self.training)"))->notes().empty());
+  EXPECT_TRUE(saved(network("z = torch.dropout(z, 0.0, False)"))->notes().empty());
+  const std::string norm = "in training too BatchNorm keeps the running statistics of the file";
+  const auto traced = saved(network("z = z", "0.3", "False"));
+  ASSERT_EQ(traced->notes().size(), 1U);
+  EXPECT_THAT(traced->notes()[0], HasSubstr(path + ": " + norm + ", as tracing after eval()"));
+  const at::Tensor trained = traced->forward(images, Mode::train).logits;
+  EXPECT_TRUE(trained.equal(traced->forward(images, Mode::eval).logits));
+  EXPECT_THAT(saved(network("z = torch.dropout(z, 0.5, False)"))->notes()[0],
+              HasSubstr("in training too dropout is off, as"));
+  EXPECT_THAT(saved(network("z = torch.dropout(z, 0.5, False)", "0.3", "False"))->notes()[0],
+              HasSubstr(norm + " and dropout is off, as"));
+}
+
+TEST_F(Torchscript, RefusesBatchStatisticsInEvaluation) {
+  network("z = z", "0.3", "True").save(path);
+  EXPECT_THAT(refusal(), HasSubstr("BatchNorm takes the statistics of the batch in evaluation"));
+  // Without running statistics there are no others.
+  network("z = torch.batch_norm(z, None, None, None, None, True, 0.1, 1e-5, False)").save(path);
+  EXPECT_EQ(refusal(), "accepted");
 }
 
 TEST_F(Torchscript, GivesFeaturesWhereAMethodDoes) {

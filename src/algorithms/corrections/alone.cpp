@@ -13,6 +13,8 @@ class Alone final : public Correction {
  public:
   explicit Alone(const NoOptions&) {}
 
+  std::int64_t vectors_kept() const override { return 1; }
+
   void begin(LocalContext& context) const override {
     const auto own = context.state->find("w");
     if (own != context.state->end()) context.parameters.copy_(own->second);

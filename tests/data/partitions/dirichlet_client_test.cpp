@@ -20,7 +20,7 @@ Table alpha(double value) {
   return options;
 }
 
-// Two clients of exactly N/2 each, though the last classes left are improbable ones.
+// U23: two clients of exactly N/2 each, though the last classes left are improbable ones.
 TEST(DirichletClient, TwoClientsGetExactlyHalfEach) {
   const auto labels = labels_by_class({10, 200, 3, 0, 87});
   for (const double value : {0.2, 100.0, 10'000.0}) {

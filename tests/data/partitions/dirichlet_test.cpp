@@ -88,7 +88,7 @@ TEST(Dirichlet, RepeatsByTheSeedAndShufflesWithinAClass) {
   EXPECT_GT(even.clients[0].back() - even.clients[0].front(), 120);  // not the first half
 }
 
-// 1000 clients, 60,000 labels in 10 classes, alpha 0.1: no draw reaches 40 each.
+// U21: 1000 clients, 60,000 labels in 10 classes, alpha 0.1: no draw reaches 40 each.
 TEST(Dirichlet, ReachesAMinimumThatRedrawingCannot) {
   const auto labels = sixty_thousand();
   const auto request = request_for(labels, 1000, 40);
@@ -102,6 +102,7 @@ TEST(Dirichlet, ReachesAMinimumThatRedrawingCannot) {
   EXPECT_LT(seconds.count(), 10);
 }
 
+// U21
 TEST(Dirichlet, RefusesAMinimumThatRedrawingCannotReachWhenTold) {
   const auto labels = sixty_thousand();
   auto request = request_for(labels, 1000, 40);
@@ -112,6 +113,7 @@ TEST(Dirichlet, RefusesAMinimumThatRedrawingCannotReachWhenTold) {
   }
 }
 
+// U21
 TEST(Dirichlet, RefusesAMinimumThatCannotExist) {
   const auto labels = sixty_thousand();
   const auto message = message_of<OptionError>(
