@@ -10,6 +10,7 @@
 #include "run/evaluation_report.h"
 #include "run/experiment.h"
 #include "run/output_check.h"
+#include "run/round_lines.h"
 #include "run/whole_file.h"
 
 namespace fedvg {
@@ -91,6 +92,8 @@ void evaluate(EvaluateArguments& arguments) {
         "--part validation: there is no D_val with these settings; set "
         "validation.source");
   }
+  const auto warning = loss_warning(*evaluation, arguments.model.string(), arguments.part);
+  if (!warning.empty()) console.warn(warning);
   const Dataset& dataset = experiment.data().dataset;
   if (arguments.predictions_given) {
     write_whole_file(arguments.predictions,

@@ -47,11 +47,10 @@ void add_partition_command(CLI::App& program) {
       "partition", "client x class counts of a partition, and a file that a run reads back");
   const auto arguments = std::make_shared<PartitionArguments>();
   arguments->configuration.add_to(command);
-  auto* output =
-      command
-          .add_option("-o,--output", arguments->output,
-                      "write the partition as JSON, for partition.scheme = \"file\"")
-          ->type_name("FILE");
+  auto* output = command
+                     .add_option("-o,--output", arguments->output,
+                                 "write the partition as JSON, for partition.scheme = \"file\"")
+                     ->type_name("FILE");
   command.footer(
       "Example:\n  fedvg partition fmnist.toml --set partition.alpha=0.05 -o skewed.json\n"
       "  fedvg run fmnist.toml --set partition.scheme=file --set partition.file=skewed.json");

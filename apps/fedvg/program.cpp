@@ -97,6 +97,17 @@ int report_usage(const CLI::ParseError& error, const CLI::App& program) {
 // libtorch's messages go on with a stack trace.
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
+// libtorch has an exception of its own for it, on a processor and on a GPU.
+bool is_no_memory(const std::string& text) {
+  return text.find("can't allocate memory") != std::string::npos ||
+         text.find("CUDA out of memory") != std::string::npos;
+}
+
+int report_no_memory() {
+  print_error("out of memory: fewer workers (--workers) or a smaller engine.window need less");
+  return kRun;
+}
+
 int run_command(CLI::App& program, int argc, const char* const* argv) {
   try {
     check_command_name(program, argc, argv);
@@ -111,9 +122,9 @@ int run_command(CLI::App& program, int argc, const char* const* argv) {
     print_error(error.what());
     return error.exit_code();
   } catch (const std::bad_alloc&) {
-    print_error("out of memory: fewer workers (--workers) or a smaller engine.window need less");
-    return kRun;
+    return report_no_memory();
   } catch (const std::exception& error) {
+    if (is_no_memory(error.what())) return report_no_memory();
     print_error(first_line(error.what()), "internal error: ");
     return kInternal;
   }

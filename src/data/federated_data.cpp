@@ -86,12 +86,16 @@ void note_absent_classes(FederatedData& data, std::int64_t take) {
                        "; the model has an output for each");
 }
 
-void note_empty_clients(FederatedData& data) {
+void note_empty_clients(FederatedData& data, std::int64_t held_out) {
   const auto empty = std::count_if(data.clients.begin(), data.clients.end(),
                                    [](const IndexList& client) { return client.empty(); });
   if (empty == std::ssize(data.clients)) {
     throw DataError("no client has a sample: all " + std::to_string(data.clients.size()) +
-                    " are empty (" + data.source + ")");
+                    " are empty (" + data.source + ")" +
+                    (held_out == 0 ? ""
+                                   : "; validation.ratio holds " + std::to_string(held_out) +
+                                         " of the " + std::to_string(data.dataset.training.size()) +
+                                         " training samples out"));
   }
   if (empty > 0) {
     data.notes.push_back(std::to_string(empty) + " of " + std::to_string(data.clients.size()) +
@@ -124,6 +128,7 @@ FederatedData load_federated_data(const DataOptions& data_options,
   if (!data.pooled && validation_options.source == "holdout") {
     drawn = held_out(validation_options, training.labels, classes(data.dataset), seed);
   }
+  const std::int64_t drawn_samples = std::ssize(drawn);
   const PartitionRequest request{.labels = training.labels,
                                  .owners = training.owners,
                                  .classes = classes(data.dataset),
@@ -151,7 +156,7 @@ FederatedData load_federated_data(const DataOptions& data_options,
   for (const auto& client : data.clients) {
     data.counts.push_back(class_counts(client, training.labels, data.dataset.classes.size()));
   }
-  note_empty_clients(data);
+  note_empty_clients(data, partition.validation ? 0 : drawn_samples);
   auto shared = shared_images(data, hashes);
   if (!shared.empty()) data.notes.push_back(std::move(shared));
   add_validation_noise(data, validation_options, seed);

@@ -137,7 +137,50 @@ void check_draws(const Model& model, const FederationSetup& setup, FederationInf
   info.notes.push_back("workers: 1, as " + why);
 }
 
+/// Batches of one sample would all be skipped.
+void check_batch_size(const Model& model, const FederationSetup& setup) {
+  if (setup.train.batch_size > 1 || !model.has_batch_norm()) return;
+  std::string other = "a network without BatchNorm";
+  const PartInfo* info = Catalog::instance().find(ModelBuilder::kind, setup.model.name);
+  for (const Field& field : info ? info->schema : Schema{}) {
+    for (const auto& choice : field.choices) {
+      if (field.name == "norm" && choice != "batch") other = "model.norm = \"" + choice + "\"";
+    }
+  }
+  throw OptionError("train.batch_size: one sample has no batch statistics, which model " +
+                    setup.model.name +
+                    " normalises by (BatchNorm), so that nothing would be trained; set it to at "
+                    "least 2, or take " +
+                    other);
+}
+
+/// Options that nothing looks at, for people.
+void note_idle(const FederationSetup& setup, const Model& model, bool keeps_updates,
+               FederationInfo& info) {
+  const auto idle = [&](const std::string& option, const Value& value, const std::string& why) {
+    info.notes.push_back(option + " = " + value.text() + " has no effect: " + why);
+  };
+  if (!model.has_batch_norm()) {
+    const std::string why = "model " + setup.model.name + " has no BatchNorm";
+    if (setup.train.buffers != "global") idle("train.buffers", setup.train.buffers, why);
+    if (setup.scoring.mode != "train") idle("scoring.mode", setup.scoring.mode, why);
+  }
+  if (setup.engine.memory != 0 && !keeps_updates) {
+    idle("engine.memory", setup.engine.memory,
+         "method.combiner " + setup.method.combiner.name + " keeps no updates");
+  }
+  if (setup.engine.state_memory != EngineOptions{}.state_memory && info.state_bytes == 0) {
+    idle("engine.state_memory", setup.engine.state_memory, "clients keep no state");
+  }
+}
+
 constexpr std::int64_t kMegabyte = 1 << 20;
+
+double parameter_bytes(const Model& model, at::ScalarType type) {
+  double numbers = 0;
+  for (const auto& entry : model.parameters()) numbers += static_cast<double>(entry.tensor.numel());
+  return numbers * static_cast<double>(c10::elementSize(type));
+}
 
 /// What ClientStateStore holds of a client, but for small things.
 std::int64_t state_bytes(const DriverSetup& setup, const Model& model) {
@@ -256,6 +299,7 @@ Federation::Federation(const FederatedData& data, FederationSetup setup)
   driver.format.channels_last = model->channels_last();
   driver.format.channels = batch_channels(*model, dataset.training, setup.model.name);
   check_augmentation(setup.augmentation, dataset.training);
+  check_batch_size(*model, setup);
 
   const ChannelStatistics statistics =
       Registry<Normalization>::instance()
@@ -345,6 +389,8 @@ Federation::Federation(const FederatedData& data, FederationSetup setup)
   check_draws(*model, setup, info);
   for (auto& note : model->notes()) info.notes.push_back(std::move(note));
   info.state_bytes = state_bytes(driver, *model);
+  note_idle(setup, *model, !driver.combiner->takes_weights(), info);
+  const double model_bytes = parameter_bytes(*model, driver.format.dtype);
   const std::string head = model->head();
   model.reset();
   if (info.workers > cores) {
@@ -353,6 +399,7 @@ Federation::Federation(const FederatedData& data, FederationSetup setup)
   }
   driver.workers = static_cast<std::size_t>(info.workers);
   info.score_parts = static_cast<std::int64_t>(driver.weighting->parts());
+  check_copies(model_bytes, info.workers, info.score_parts, setup.model.name);
   info.keeps_updates = !driver.combiner->takes_weights();
   info.memory_format = driver.format.channels_last ? "channels_last" : "contiguous";
   info.libtorch_version = TORCH_VERSION;

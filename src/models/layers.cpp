@@ -13,6 +13,8 @@
 #include <optional>
 #include <utility>
 
+#include "models/model_memory.h"
+
 namespace fedvg {
 namespace {
 
@@ -41,6 +43,9 @@ std::string TensorList::block_of(const std::string& name) const {
 }
 
 at::Tensor TensorList::parameter(const std::string& name, const std::vector<std::int64_t>& shape) {
+  double taken = 0;
+  for (const auto& other : parameters_) taken += tensor_bytes(other.tensor.sizes().vec());
+  check_memory_for(name, shape, taken);
   at::Tensor tensor = at::zeros(shape, at::kFloat);
   tensor.set_requires_grad(true);
   parameters_.push_back({name, block_of(name), tensor});

@@ -29,7 +29,7 @@ void collect(const Schema& schema, const Table& table, const std::string& place,
   }
 }
 
-bool equivalent(const fs::path& a, const fs::path& b) {
+bool same(const fs::path& a, const fs::path& b) {
   std::error_code error;
   return fs::equivalent(a, b, error) && !error;
 }
@@ -38,7 +38,7 @@ bool lies_in(const fs::path& file, const fs::path& folder) {
   std::error_code error;
   for (fs::path above = fs::canonical(file, error); above.has_relative_path();) {
     above = above.parent_path();
-    if (equivalent(above, folder)) return true;
+    if (same(above, folder)) return true;
   }
   return false;
 }
@@ -67,7 +67,7 @@ void check_output(const std::string& option, const fs::path& output,
   }
   const std::string another = "; name another file, nothing was written";
   for (const InputPath& input : inputs) {
-    if (equivalent(output, input.path)) {
+    if (same(output, input.path)) {
       throw OptionError(given + ": this is the file that is read as " + input.name + another);
     }
     const bool ours = output.extension() == ".json" || output.extension() == ".csv";

@@ -38,6 +38,7 @@ class RunSummary {
   std::int64_t finished_ = 0;
   double seconds_ = 0;
   std::optional<Measured> last_, best_, last_validation_;
+  std::map<std::string, std::vector<std::int64_t>> not_finite_;    // by set, rounds of such a loss
   std::vector<std::pair<std::int64_t, std::string>> void_rounds_;  // with the reason
   std::map<std::pair<std::string, std::int64_t>, std::vector<std::int64_t>>
       left_out_;  // by status and client, the rounds

@@ -37,7 +37,8 @@ StopSignals::StopSignals() {
 }
 
 StopSignals::~StopSignals() {
-  for (std::size_t i = 0; i < std::size(kSignals); ++i) ::sigaction(kSignals[i], &before[i], nullptr);
+  for (std::size_t i = 0; i < std::size(kSignals); ++i)
+    ::sigaction(kSignals[i], &before[i], nullptr);
 }
 
 const std::atomic<bool>& StopSignals::requested() const { return stop_requested; }

@@ -148,7 +148,7 @@ class Labels(OwnData):
         labels[7] = 10
         data = self.save("own.npz", x_train=images, y_train=labels, x_test=images[:20],
                          y_test=numpy.arange(20) % 10)
-        self.refused_in_words(3, ["[2, 10] of two samples", "11 classes"], "run", "tiny.toml",
+        self.refused_in_words(3, ["[2, 10] of samples", "11 classes"], "run", "tiny.toml",
                               *self.set_each(data, model))
         self.assertFalse((self.folder / "runs").exists())
 

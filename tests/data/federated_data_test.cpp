@@ -224,6 +224,15 @@ TEST_F(FederatedDataTest, RefusesClientsThatAreAllEmpty) {
             std::string::npos);
 }
 
+TEST_F(FederatedDataTest, SaysWhenDvalLeavesNothingToTheClients) {
+  partition_.scheme = part("iid");
+  partition_.min_samples = 0;
+  validation_.ratio = 0.999;
+  const auto message = message_of<DataError>([&] { load(); });
+  EXPECT_TRUE(message.ends_with("; validation.ratio holds 200 of the 200 training samples out"))
+      << message;
+}
+
 TEST_F(FederatedDataTest, TakesDvalFromTheFile) {
   use_file(R"({"clients": [[0, 1, 2], [9, 8]], "validation": [7, 5, 6, 4, 3]})");
   auto data = load();
