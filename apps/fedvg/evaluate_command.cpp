@@ -9,6 +9,8 @@
 #include "run/console.h"
 #include "run/evaluation_report.h"
 #include "run/experiment.h"
+#include "run/output_check.h"
+#include "run/round_lines.h"
 #include "run/whole_file.h"
 
 namespace fedvg {
@@ -19,6 +21,7 @@ struct EvaluateArguments {
   ConfigurationArguments configuration;
   std::string part = "test";
   std::string predictions;
+  bool predictions_given = false;
 };
 
 struct NamedPart {
@@ -69,7 +72,15 @@ void load_model(Experiment& experiment, const std::filesystem::path& path) {
 void evaluate(EvaluateArguments& arguments) {
   const DataPart part = part_named(arguments.part);
   settle_data(arguments);
-  Experiment experiment(arguments.configuration.load(), arguments.configuration.device());
+  Configuration configuration = arguments.configuration.load();
+  if (arguments.predictions_given) {
+    auto inputs = input_paths(configuration);
+    inputs.push_back({"the model", arguments.model});
+    inputs.push_back({"the configuration", arguments.configuration.file()});
+    check_output("--predictions", arguments.predictions, inputs);
+  }
+  configuration.initial_model.clear();  // the weights come from the model's file
+  Experiment experiment(std::move(configuration), arguments.configuration.device());
   Console console;
   for (const auto& note : experiment.notes()) console.say("note: " + note);
   load_model(experiment, arguments.model);
@@ -81,8 +92,10 @@ void evaluate(EvaluateArguments& arguments) {
         "--part validation: there is no D_val with these settings; set "
         "validation.source");
   }
+  const auto warning = loss_warning(*evaluation, arguments.model.string(), arguments.part);
+  if (!warning.empty()) console.warn(warning);
   const Dataset& dataset = experiment.data().dataset;
-  if (!arguments.predictions.empty()) {
+  if (arguments.predictions_given) {
     write_whole_file(arguments.predictions,
                      predictions_table(experiment.federation().part_samples(part), predictions,
                                        dataset.classes));
@@ -110,10 +123,11 @@ void add_evaluate_command(CLI::App& program) {
                   "test, validation (D_val) or training (the samples of all clients)")
       ->type_name("NAME")
       ->capture_default_str();
-  command
-      .add_option("--predictions", arguments->predictions,
-                  "write sample, label, predicted class and its probability as CSV")
-      ->type_name("FILE");
+  auto* predictions =
+      command
+          .add_option("--predictions", arguments->predictions,
+                      "write sample, label, predicted class and its probability as CSV")
+          ->type_name("FILE");
   arguments->configuration.add_machine_to(command);
   command.footer(
       "Tensors are matched by name; what does not fit the configuration's [model] is listed.\n"
@@ -121,7 +135,10 @@ void add_evaluate_command(CLI::App& program) {
       "data.normalize = \"dataset\" images are standardised by this data's training part.\n\n"
       "Example:\n  fedvg evaluate runs/fmnist-fedvg-s1/model.safetensors --part validation\n"
       "  fedvg evaluate model.safetensors --data fmnist.toml --predictions out.csv");
-  command.callback([arguments] { evaluate(*arguments); });
+  command.callback([arguments, predictions] {
+    arguments->predictions_given = predictions->count() > 0;
+    evaluate(*arguments);
+  });
 }
 
 }  // namespace fedvg

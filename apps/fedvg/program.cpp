@@ -1,6 +1,11 @@
 #include "program.h"
 
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <csignal>
 #include <iostream>
 #include <new>
 #include <sstream>
@@ -94,6 +99,17 @@ int report_usage(const CLI::ParseError& error, const CLI::App& program) {
 // libtorch's messages go on with a stack trace.
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
+// libtorch has an exception of its own for it, on a processor and on a GPU.
+bool is_no_memory(const std::string& text) {
+  return text.find("can't allocate memory") != std::string::npos ||
+         text.find("CUDA out of memory") != std::string::npos;
+}
+
+int report_no_memory() {
+  print_error("out of memory: fewer workers (--workers) or a smaller engine.window need less");
+  return kRun;
+}
+
 int run_command(CLI::App& program, int argc, const char* const* argv) {
   try {
     check_command_name(program, argc, argv);
@@ -108,22 +124,37 @@ int run_command(CLI::App& program, int argc, const char* const* argv) {
     print_error(error.what());
     return error.exit_code();
   } catch (const std::bad_alloc&) {
-    print_error("out of memory: fewer workers (--workers) or a smaller engine.window need less");
-    return kRun;
+    return report_no_memory();
   } catch (const std::exception& error) {
+    if (is_no_memory(error.what())) return report_no_memory();
     print_error(first_line(error.what()), "internal error: ");
     return kInternal;
   }
 }
 
+// A file that is opened must not become standard output because that was closed (>&-).
+void open_standard_streams() {
+  for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(standard, F_GETFD) == -1) ::open("/dev/null", O_RDWR);
+  }
+}
+
+// `fedvg list | head -1`: nobody misses the rest.
+bool nobody_reads_output() {
+  pollfd output = {.fd = STDOUT_FILENO, .events = POLLOUT, .revents = 0};
+  return ::poll(&output, 1, 0) == 1 && (output.revents & (POLLERR | POLLHUP)) != 0;
+}
+
 }  // namespace
 
 int run_program(int argc, const char* const* argv, const MallocSettings& malloc) {
+  open_standard_streams();
+  std::signal(SIGPIPE, SIG_IGN);  // a run outlives who reads what it prints
   CLI::App program("Federated learning with validation-guided weights.", "fedvg");
   set_up(program);
   add_commands(program, malloc);
   const int code = run_command(program, argc, argv);
-  if (!std::cout.flush()) {
+  if (!std::cout.flush() && !nobody_reads_output()) {
     print_error("standard output cannot be written");
     return code == 0 ? kRun : code;
   }

@@ -49,8 +49,9 @@ void add_run_command(CLI::App& program, const MallocSettings& malloc) {
   command.add_flag("--resume", arguments->resume)->group("");  // known, to be refused in words
   command.footer(
       "Writes config.toml, rounds.csv, clients.csv, layers.csv, model.safetensors and more into "
-      "the folder.\nCtrl-C drops the round in progress and keeps the model of the last finished "
-      "one.\n\n"
+      "the folder.\nCtrl-C, SIGTERM and SIGHUP (a closed terminal) drop the round in progress and "
+      "keep the model\nof the last finished one. Where standard output is closed (| head) the run "
+      "goes on, with\nlog.txt for what it prints.\n\n"
       "Example:\n  fedvg run fmnist.toml --set method.name=fedvg --set seed=2 --workers 2");
   command.callback([arguments, out, malloc] {
     arguments->out_given = out->count() > 0;

@@ -72,6 +72,8 @@ class Correction {
   virtual bool needs_weights() const { return false; }
   /// True: loss() looks at Output::features, which not every network has.
   virtual bool needs_features() const { return false; }
+  /// Model-sized vectors that next_state holds.
+  virtual std::int64_t vectors_kept() const { return 0; }
 
   // The client's half.
   /// Before the first step.

@@ -31,6 +31,8 @@ class LocalOptimizer {
   /// What it gathered, by name, for an optimizer that is kept between rounds.
   virtual TensorMap state() const { return {}; }
   virtual void restore(const TensorMap&) {}
+  /// Model-sized vectors that state() holds.
+  virtual std::int64_t vectors_kept() const { return 0; }
 };
 
 }  // namespace fedvg

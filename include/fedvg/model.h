@@ -71,6 +71,8 @@ class Model {
 
   /// True when training draws from libtorch's one generator, which threads share: dropout.
   virtual bool draws_from_torch() const { return false; }
+  /// What of it may surprise, to be said at start.
+  virtual std::vector<std::string> notes() const { return {}; }
 
   /// Draws initial values, in model order, from one stream; a network out of a file starts
   /// with what the file holds.

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "data/resize.h"
+#include "data/utf8.h"
 #include "fedvg/error.h"
 
 namespace fedvg {
@@ -36,6 +37,18 @@ void check_part(const Dataset& dataset, const Samples& part, const std::string& 
   }
 }
 
+void check_names(const Dataset& dataset) {
+  for (std::size_t c = 0; c < dataset.classes.size(); ++c) {
+    check_name(dataset.classes[c], dataset.source + ": class " + std::to_string(c) + " is",
+               "give it a name of printable UTF-8");
+  }
+  const auto& owners = dataset.training.owners;
+  for (std::size_t i = 0; i < owners.size(); ++i) {
+    check_name(owners[i], dataset.source + ": the client of sample " + std::to_string(i) + " is",
+               "give it a name of printable UTF-8");
+  }
+}
+
 // For readers that did not do it themselves.
 void bring_to(Samples& samples, std::int64_t size) {
   if (samples.is_features || samples.height != size || samples.width != size) {
@@ -57,6 +70,7 @@ Dataset DatasetReader::read(const ReadRequest& request) const {
 }
 
 void check_dataset(const Dataset& dataset) {
+  check_names(dataset);
   check_part(dataset, dataset.training, "training");
   check_part(dataset, dataset.test, "test");
   if (dataset.validation) check_part(dataset, *dataset.validation, "validation");

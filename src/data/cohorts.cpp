@@ -49,15 +49,14 @@ Cohorts::Cohorts(const CohortOptions& options, std::span<const std::int64_t> siz
 }
 
 void Cohorts::read_file(const std::string& path, std::span<const std::int64_t> sizes) {
-  rounds_ = index_lists(read_json(path), std::ssize(sizes), path, "round", "client");
+  rounds_ = index_lists(read_json(path), std::ssize(sizes), path, "round", "client", 1);
   if (rounds_.empty()) throw DataError(path + " has no rounds");
   std::int64_t dropped = 0;
   for (std::size_t i = 0; i < rounds_.size(); ++i) {
     dropped += static_cast<std::int64_t>(std::erase_if(
         rounds_[i], [&](std::int64_t k) { return sizes[static_cast<std::size_t>(k)] == 0; }));
     if (rounds_[i].empty()) {
-      throw DataError(path + ": round " + std::to_string(i) +
-                      " (counted from 0) has no client with samples");
+      throw DataError(path + ": round " + std::to_string(i + 1) + " has no client with samples");
     }
     participants_ = std::max<std::int64_t>(participants_, std::ssize(rounds_[i]));
   }

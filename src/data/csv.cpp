@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "data/utf8.h"
 #include "fedvg/error.h"
 
 namespace fedvg {
@@ -11,10 +12,41 @@ namespace {
 constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
 constexpr std::string_view blanks = " \t";
 
+bool is_control(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return (byte < 0x20 && c != '\t' && c != '\n' && c != '\r') || byte == 0x7f;
+}
+
+// From 1, of a position in a text.
+std::int64_t line_of(std::string_view text, std::size_t position) {
+  std::int64_t line = 1;
+  for (std::size_t i = 0; i < position; ++i) {
+    const bool before_newline = i + 1 < text.size() && text[i + 1] == '\n';
+    if (text[i] == '\n' || (text[i] == '\r' && !before_newline)) ++line;
+  }
+  return line;
+}
+
+void check_text(std::string_view text, const std::string& name) {
+  const auto place = [&](std::size_t at) {
+    return name + " line " + std::to_string(line_of(text, at)) + ": the byte " +
+           escaped(text.substr(at, 1));
+  };
+  if (const std::size_t at = first_not_utf8(text); at != std::string_view::npos) {
+    throw DataError(place(at) +
+                    " is not UTF-8; save the file in this encoding (it may be Latin-1)");
+  }
+  const auto control = std::ranges::find_if(text, is_control);
+  if (control == text.end()) return;
+  throw DataError(place(static_cast<std::size_t>(control - text.begin())) +
+                  " is a control character, which CSV has not: the file is damaged");
+}
+
 }  // namespace
 
 CsvText::CsvText(std::string_view text, std::string name) : text_(text), name_(std::move(name)) {
   if (text_.starts_with(byte_order_mark)) text_.remove_prefix(byte_order_mark.size());
+  check_text(text_, name_);
 }
 
 std::string CsvText::place() const { return name_ + " line " + std::to_string(line_); }

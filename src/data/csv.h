@@ -13,7 +13,8 @@ namespace fedvg {
 /// CRLF or CR; empty lines and a byte order mark are skipped.
 class CsvText {
  public:
-  /// `name` is for messages; `text` must outlive the object.
+  /// `name` is for messages; `text` must outlive the object. Throws DataError naming the line
+  /// of a byte that is no text: not UTF-8, or a control character.
   CsvText(std::string_view text, std::string name);
 
   /// Fills `fields` with the next record; false at the end. Throws DataError naming the line

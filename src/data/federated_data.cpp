@@ -16,6 +16,7 @@
 #include "data/shared_images.h"
 #include "data/validation.h"
 #include "data/validation_set.h"
+#include "data/wording.h"
 #include "fedvg/error.h"
 #include "fedvg/registry.h"
 
@@ -63,12 +64,38 @@ std::string described(const PartitionRequest& request, const Part& scheme, bool 
          std::to_string(request.seed);
 }
 
-void note_empty_clients(FederatedData& data) {
+// Labels that count from 1, or a stray one far above the others: they are no fault of the file.
+// Nor are those that data.take leaves out of a set in the order of its classes.
+void note_absent_classes(FederatedData& data, std::int64_t take) {
+  const auto& names = data.dataset.classes;
+  std::vector<bool> present(names.size());
+  for (const std::int64_t label : data.dataset.training.labels) {
+    present[static_cast<std::size_t>(label)] = true;
+  }
+  std::vector<std::string> absent;
+  for (std::size_t c = 0; c < names.size(); ++c) {
+    if (!present[c]) absent.push_back(names[c]);
+  }
+  if (absent.empty()) return;
+  data.notes.push_back("the training set has no sample of " + std::to_string(absent.size()) +
+                       " of " + std::to_string(names.size()) + " classes (" + some_of(absent) +
+                       ")" +
+                       (take == 0 ? ""
+                                  : ": data.take = " + std::to_string(take) +
+                                        " takes the first samples, whatever their classes") +
+                       "; the model has an output for each");
+}
+
+void note_empty_clients(FederatedData& data, std::int64_t held_out) {
   const auto empty = std::count_if(data.clients.begin(), data.clients.end(),
                                    [](const IndexList& client) { return client.empty(); });
   if (empty == std::ssize(data.clients)) {
     throw DataError("no client has a sample: all " + std::to_string(data.clients.size()) +
-                    " are empty (" + data.source + ")");
+                    " are empty (" + data.source + ")" +
+                    (held_out == 0 ? ""
+                                   : "; validation.ratio holds " + std::to_string(held_out) +
+                                         " of the " + std::to_string(data.dataset.training.size()) +
+                                         " training samples out"));
   }
   if (empty > 0) {
     data.notes.push_back(std::to_string(empty) + " of " + std::to_string(data.clients.size()) +
@@ -92,6 +119,7 @@ FederatedData load_federated_data(const DataOptions& data_options,
   data.dataset = read_dataset(data_options, *partitioner, seed, loading);
   data.notes.insert(data.notes.end(), data.dataset.notes.begin(), data.dataset.notes.end());
   if (data.pooled) pool_test_set(data.dataset);
+  note_absent_classes(data, data_options.take);
   const Samples& training = data.dataset.training;
   const auto hashes = image_hashes(training);
   data.identity = {data.dataset.name, training.size(), fingerprint(training, hashes)};
@@ -100,6 +128,7 @@ FederatedData load_federated_data(const DataOptions& data_options,
   if (!data.pooled && validation_options.source == "holdout") {
     drawn = held_out(validation_options, training.labels, classes(data.dataset), seed);
   }
+  const std::int64_t drawn_samples = std::ssize(drawn);
   const PartitionRequest request{.labels = training.labels,
                                  .owners = training.owners,
                                  .classes = classes(data.dataset),
@@ -127,7 +156,7 @@ FederatedData load_federated_data(const DataOptions& data_options,
   for (const auto& client : data.clients) {
     data.counts.push_back(class_counts(client, training.labels, data.dataset.classes.size()));
   }
-  note_empty_clients(data);
+  note_empty_clients(data, partition.validation ? 0 : drawn_samples);
   auto shared = shared_images(data, hashes);
   if (!shared.empty()) data.notes.push_back(std::move(shared));
   add_validation_noise(data, validation_options, seed);

@@ -1,9 +1,11 @@
 #include "data/foreign_set.h"
 
 #include <filesystem>
+#include <optional>
 #include <system_error>
 #include <utility>
 
+#include "config/nearest.h"
 #include "data/cifar.h"
 #include "data/file_bytes.h"
 #include "data/npz_set.h"
@@ -16,8 +18,8 @@ namespace {
 using Path = std::filesystem::path;
 
 constexpr const char* recognised =
-    "a file of CIFAR-10 or CIFAR-100 records, npz or CSV, or a folder of CIFAR-10, CIFAR-100, IDX "
-    "files, Tiny ImageNet or class folders of images";
+    "a file of CIFAR-10 or CIFAR-100 records, npz or CSV, or a folder of such a .bin file, of "
+    "CIFAR-10, CIFAR-100, IDX files, Tiny ImageNet or class folders of images";
 
 std::string format_of_file(const Path& path) {
   const std::string content = describe_file(path);
@@ -60,12 +62,30 @@ std::string format_of_folder(const Path& path) {
 
 void check_format(const std::string& format) {
   const auto parts = Catalog::instance().parts(DatasetReader::kind);
-  std::string known = "auto";
+  std::vector<std::string> known = {"auto"};
   for (const PartInfo* part : parts) {
     if (part->name == format) return;
-    known += ", " + part->name;
+    known.push_back(part->name);
   }
-  throw OptionError("validation.format = \"" + format + "\" is unknown; known: " + known);
+  throw OptionError("validation.format: " + config::unknown_text("format", format, "", known));
+}
+
+bool is_cifar(const std::string& format) { return format == "cifar10" || format == "cifar100"; }
+
+// The only .bin file of a folder that is no whole set; "auto" wants to know its layout.
+std::optional<Path> single_cifar_file(const Path& folder, const std::string& format) {
+  if (format != "auto" && !is_cifar(format)) return std::nullopt;
+  std::optional<Path> single;
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    std::error_code ignored;
+    if (entry->path().extension() != ".bin" || !entry->is_regular_file(ignored)) continue;
+    if (single) return std::nullopt;
+    single = entry->path();
+  }
+  if (single && format == "auto" && !cifar_layout_of(*single)) return std::nullopt;
+  return single;
 }
 
 ForeignSet read_single_cifar(const Path& path, CifarLayout layout) {
@@ -101,17 +121,21 @@ ForeignSet read_foreign_set(const std::string& path, const std::string& format) 
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
   if (!std::filesystem::exists(status)) throw DataError(path + " does not exist");
-  const bool folder = std::filesystem::is_directory(status);
+  bool folder = std::filesystem::is_directory(status);
+  Path source = path;
+  if (const auto single = folder ? single_cifar_file(source, format) : std::nullopt) {
+    source = *single;
+    folder = false;
+  }
   const std::string found = format != "auto" ? format
-                            : folder         ? format_of_folder(path)
-                                             : format_of_file(path);
-  const bool cifar = found == "cifar10" || found == "cifar100";
+                            : folder         ? format_of_folder(source)
+                                             : format_of_file(source);
   ForeignSet set;
-  if (cifar && !folder) {
-    set =
-        read_single_cifar(path, found == "cifar10" ? CifarLayout::cifar10 : CifarLayout::cifar100);
+  if (is_cifar(found) && !folder) {
+    set = read_single_cifar(source,
+                            found == "cifar10" ? CifarLayout::cifar10 : CifarLayout::cifar100);
   } else {
-    set = read_by_reader(path, found);
+    set = read_by_reader(source, found);
   }
   set.format = found;
   return set;

@@ -20,7 +20,8 @@ struct ForeignSet {
 ///
 /// `format` is a name of kind "data", or "auto": by content a file of CIFAR-10 or CIFAR-100
 /// records, npz in MedMNIST's layout, another npz, CSV; a folder of CIFAR-10 or CIFAR-100,
-/// IDX files, Tiny ImageNet, class folders. Labels of CIFAR-100 are the fine ones; a single
+/// IDX files, Tiny ImageNet, class folders. A folder whose only .bin file is one of CIFAR
+/// records, whatever lies beside it, is that file. Labels of CIFAR-100 are the fine ones; a single
 /// CIFAR file takes its class names from the file of names beside it, else the official ones.
 /// Throws DataError when the content is nothing of that (saying what it is instead) or
 /// damaged, OptionError for an unknown format.

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "data/file_bytes.h"
+#include "data/utf8.h"
 #include "fedvg/error.h"
 
 namespace fedvg {
@@ -85,12 +86,31 @@ class Holders {
   std::vector<std::int64_t> of_;
 };
 
+// The parser keeps the last of several values of a key, and says nothing.
+class SingleKeys {
+ public:
+  explicit SingleKeys(const std::string& path) : path_(path) {}
+
+  bool operator()(int, Json::parse_event_t event, const Json& parsed) {
+    if (event == Json::parse_event_t::object_start) keys_.emplace_back();
+    if (event == Json::parse_event_t::object_end) keys_.pop_back();
+    if (event != Json::parse_event_t::key) return true;
+    const auto key = parsed.get<std::string>();
+    if (keys_.back().insert(key).second) return true;
+    throw DataError(path_ + ": the key \"" + escaped(key) + "\" is given twice");
+  }
+
+ private:
+  std::string path_;
+  std::vector<std::set<std::string>> keys_;  // of the objects that are open
+};
+
 }  // namespace
 
 Json read_json(const std::string& path) {
   const auto bytes = read_file_bytes(path);
   try {
-    return Json::parse(bytes);
+    return Json::parse(bytes, SingleKeys(path));
   } catch (const Json::parse_error& error) {
     std::string reason = error.what();
     if (const auto end = reason.find("] "); end != std::string::npos) reason.erase(0, end + 2);
@@ -124,14 +144,15 @@ IndexList index_list(const Json& list, std::int64_t limit, const std::string& pl
 }
 
 std::vector<IndexList> index_lists(const Json& lists, std::int64_t limit, const std::string& path,
-                                   const std::string& owner, const std::string& item) {
+                                   const std::string& owner, const std::string& item,
+                                   std::size_t first) {
   if (!lists.is_array()) {
     throw DataError(path + " must hold a list of lists, one for each " + owner + ", but has " +
                     lists.type_name());
   }
   std::vector<IndexList> result;
   for (std::size_t i = 0; i < lists.size(); ++i) {
-    const std::string place = path + ": " + owner + " " + std::to_string(i);
+    const std::string place = path + ": " + owner + " " + std::to_string(first + i);
     result.push_back(index_list(lists[i], limit, place, item));
   }
   return result;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -13,7 +14,7 @@ namespace fedvg {
 // Lists of indexes in JSON files: partitions (samples of clients), cohorts (clients of
 // rounds). Everything here throws DataError naming file, list, position and value.
 
-/// Parses a JSON file.
+/// Parses a JSON file; a key that an object has twice is refused.
 nlohmann::json read_json(const std::string& path);
 
 /// A list of whole numbers in [0, limit) without repeats. `place` ("p.json: client 3") and
@@ -21,10 +22,10 @@ nlohmann::json read_json(const std::string& path);
 IndexList index_list(const nlohmann::json& list, std::int64_t limit, const std::string& place,
                      const std::string& item);
 
-/// A list of such lists; `owner` ("client") names one of them.
+/// A list of such lists; `owner` ("client") names one of them, and they count from `first`.
 std::vector<IndexList> index_lists(const nlohmann::json& lists, std::int64_t limit,
                                    const std::string& path, const std::string& owner,
-                                   const std::string& item);
+                                   const std::string& item, std::size_t first = 0);
 
 /// Lists of samples must lie in [0, samples) without repeats; clients must not share any
 /// (unless `overlap`), and none may be in `validation` or `test`,

@@ -49,12 +49,16 @@ std::pair<std::int64_t, std::int64_t> commonest(const IndexList& list,
 
 void refuse_impossible(const PartitionRequest& request) {
   const auto available = static_cast<std::int64_t>(request.available.size());
+  const std::int64_t held_out = std::ssize(request.labels) - available;
   if (request.min_samples == 0 || request.clients <= available / request.min_samples) return;
-  throw OptionError(setting("partition.min_samples", request.min_samples) + " and " +
-                    setting("partition.clients", request.clients) + " need " +
-                    std::to_string(request.clients) + " x " + std::to_string(request.min_samples) +
-                    " samples, but the clients have " + std::to_string(available) +
-                    " to share; lower one of them");
+  throw OptionError(
+      setting("partition.min_samples", request.min_samples) + " and " +
+      setting("partition.clients", request.clients) + " need " + std::to_string(request.clients) +
+      " x " + std::to_string(request.min_samples) + " samples, but the clients have " +
+      std::to_string(available) + " to share" +
+      (held_out > 0 ? " beside the " + std::to_string(held_out) + " that validation.ratio holds out"
+                    : "") +
+      "; lower one of them");
 }
 
 Repair repair(std::vector<IndexList>& clients, std::span<const std::int64_t> labels,

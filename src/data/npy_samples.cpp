@@ -17,6 +17,24 @@ void check_counts(const NpyArray& samples, const NpyArray& labels) {
                   labels.name + " has " + std::to_string(labels.shape[0]) + " labels");
 }
 
+bool is_class_number(std::int64_t label) { return label >= 0 && label < most_classes; }
+
+// Says how many outputs a model of the other labels has.
+[[noreturn]] void refuse_label(const std::string& name, const std::vector<std::int64_t>& labels,
+                               std::ptrdiff_t wrong) {
+  std::int64_t classes = 0;
+  for (const std::int64_t label : labels) {
+    if (is_class_number(label)) classes = std::max(classes, label + 1);
+  }
+  throw DataError(name + " has label " + std::to_string(labels[static_cast<std::size_t>(wrong)]) +
+                  " at row " + std::to_string(wrong) +
+                  " (counted from 0); labels are class numbers from 0, below " +
+                  std::to_string(most_classes) +
+                  (classes == 0 ? ""
+                                : "; the others of it are of " + std::to_string(classes) +
+                                      " classes, 0 to " + std::to_string(classes - 1)));
+}
+
 void check_images(const NpyArray& images) {
   const auto& shape = images.shape;
   if (images.kind != 'u' || images.item_bytes != 1) {
@@ -64,13 +82,8 @@ std::vector<std::int64_t> labels_from_npy(const NpyArray& labels) {
                     ", but labels have [N] or [N, 1]");
   }
   auto numbers = integers_of(labels);
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    if (numbers[i] >= 0 && numbers[i] < most_classes) continue;
-    throw DataError(labels.name + " has label " + std::to_string(numbers[i]) + " at row " +
-                    std::to_string(i) +
-                    " (counted from 0); labels are class numbers from 0, below " +
-                    std::to_string(most_classes));
-  }
+  const auto wrong = std::find_if_not(numbers.begin(), numbers.end(), is_class_number);
+  if (wrong != numbers.end()) refuse_label(labels.name, numbers, wrong - numbers.begin());
   return numbers;
 }
 

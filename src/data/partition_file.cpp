@@ -1,11 +1,12 @@
 #include "data/partition_file.h"
 
 #include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
-#include <string_view>
+#include <vector>
 
+#include "config/nearest.h"
 #include "data/index_lists.h"
+#include "data/utf8.h"
 #include "fedvg/error.h"
 
 namespace fedvg {
@@ -13,15 +14,16 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::array<std::string_view, 6> known_keys = {"clients", "validation", "test",
-                                                        "counts",  "source",     "data"};
+void check_known(const Json& object, const std::vector<std::string>& known,
+                 const std::string& place, const std::string& path) {
+  for (const auto& [key, value] : object.items()) {
+    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+    throw DataError(path + ": " + config::unknown_text("key", escaped(key), place, known));
+  }
+}
 
 void check_keys(const Json& file, const std::string& path) {
-  for (const auto& [key, value] : file.items()) {
-    if (std::find(known_keys.begin(), known_keys.end(), key) != known_keys.end()) continue;
-    throw DataError(path + ": unknown key \"" + key +
-                    "\"; a partition file has clients, validation, test, counts, source, data");
-  }
+  check_known(file, {"clients", "validation", "test", "counts", "source", "data"}, "", path);
   if (!file.contains("clients")) {
     throw DataError(path + " has no \"clients\", the list of the clients' lists of samples");
   }
@@ -35,6 +37,7 @@ std::string described(const DataIdentity& data) {
 // Was the file written for `data`? What it does not record is taken on trust.
 void check_identity(const Json& recorded, const std::string& path, const DataIdentity& data) {
   if (!recorded.is_object()) throw DataError(path + ": \"data\" must be an object");
+  check_known(recorded, {"name", "samples", "fingerprint"}, "in \"data\"", path);
   DataIdentity other{.name = data.name, .samples = data.samples, .fingerprint = data.fingerprint};
   try {
     if (recorded.contains("name")) other.name = recorded["name"].get<std::string>();

@@ -8,6 +8,10 @@
 
 namespace fedvg {
 
+/// The least alpha that may be asked for: one part has practically everything. Far below, the
+/// logarithms of the variates overflow.
+inline constexpr double kLeastAlpha = 1e-6;
+
 /// Where `total` samples are cut into `count` parts in proportion to a draw from
 /// Dirichlet(alpha, …, alpha): the ends of the parts, ascending, the last one `total`. Part k
 /// ends at round(total * sum_{j<=k} p_j). `alpha` > 0 and finite, count > 0.

@@ -69,7 +69,9 @@ std::string shared_images(const FederatedData& data,
   const std::int64_t clients_validation = clients.copies_in(validation);
   const std::int64_t validation_test = validation.copies_in(test);
   if (clients_test + clients_validation + validation_test == 0) return "";
-  return "images with a pixel-for-pixel copy in another part: " + std::to_string(clients_test) +
+  const char* copies = data.dataset.training.is_features ? "samples with an equal copy"
+                                                         : "images with a pixel-for-pixel copy";
+  return copies + std::string(" in another part: ") + std::to_string(clients_test) +
          " of the clients in the test set, " + std::to_string(clients_validation) +
          " of the clients in D_val, " + std::to_string(validation_test) +
          " of D_val in the test set";

@@ -84,7 +84,9 @@ std::string missing_classes(const IndexList& validation, std::span<const std::in
     missing += (missing.empty() ? "" : ", ") + std::to_string(label);
     if (class_names[label] != std::to_string(label)) missing += " (" + class_names[label] + ")";
   }
-  return missing.empty() ? missing : "D_val has no sample of class " + missing;
+  if (missing.empty()) return missing;
+  return "D_val has no sample of class " + missing +
+         ": its balanced accuracy, macro F1 and macro AUROC are means over the others";
 }
 
 }  // namespace fedvg

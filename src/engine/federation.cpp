@@ -140,7 +140,64 @@ void check_draws(const Model& model, const FederationSetup& setup, FederationInf
   info.notes.push_back("workers: 1, as " + why);
 }
 
+/// Batches of one sample would all be skipped.
+void check_batch_size(const Model& model, const FederationSetup& setup) {
+  if (setup.train.batch_size > 1 || !model.has_batch_norm()) return;
+  std::string other = "a network without BatchNorm";
+  const PartInfo* info = Catalog::instance().find(ModelBuilder::kind, setup.model.name);
+  for (const Field& field : info ? info->schema : Schema{}) {
+    for (const auto& choice : field.choices) {
+      if (field.name == "norm" && choice != "batch") other = "model.norm = \"" + choice + "\"";
+    }
+  }
+  throw OptionError("train.batch_size: one sample has no batch statistics, which model " +
+                    setup.model.name +
+                    " normalises by (BatchNorm), so that nothing would be trained; set it to at "
+                    "least 2, or take " +
+                    other);
+}
+
+/// Options that nothing looks at, for people.
+void note_idle(const FederationSetup& setup, const Model& model, bool keeps_updates,
+               FederationInfo& info) {
+  const auto idle = [&](const std::string& option, const Value& value, const std::string& why) {
+    info.notes.push_back(option + " = " + value.text() + " has no effect: " + why);
+  };
+  if (!model.has_batch_norm()) {
+    const std::string why = "model " + setup.model.name + " has no BatchNorm";
+    if (setup.train.buffers != "global") idle("train.buffers", setup.train.buffers, why);
+    if (setup.scoring.mode != "train") idle("scoring.mode", setup.scoring.mode, why);
+  }
+  if (setup.engine.memory != 0 && !keeps_updates) {
+    idle("engine.memory", setup.engine.memory,
+         "method.combiner " + setup.method.combiner.name + " keeps no updates");
+  }
+  if (setup.engine.state_memory != EngineOptions{}.state_memory && info.state_bytes == 0) {
+    idle("engine.state_memory", setup.engine.state_memory, "clients keep no state");
+  }
+}
+
 constexpr std::int64_t kMegabyte = 1 << 20;
+
+double parameter_bytes(const Model& model, at::ScalarType type) {
+  double numbers = 0;
+  for (const auto& entry : model.parameters()) numbers += static_cast<double>(entry.tensor.numel());
+  return numbers * static_cast<double>(c10::elementSize(type));
+}
+
+/// What ClientStateStore holds of a client, but for small things.
+std::int64_t state_bytes(const DriverSetup& setup, const Model& model) {
+  const auto number = static_cast<std::int64_t>(c10::elementSize(setup.format.dtype));
+  const auto bytes_of = [&](const std::vector<NamedTensor>& tensors) {
+    std::int64_t numbers = 0;
+    for (const auto& entry : tensors) numbers += entry.tensor.numel();
+    return numbers * number;
+  };
+  std::int64_t vectors = setup.correction->vectors_kept();
+  if (setup.rules.keep_optimizer) vectors += setup.build_optimizer()->vectors_kept();
+  const bool buffers = setup.rules.buffers == BufferRule::local;
+  return vectors * bytes_of(model.parameters()) + (buffers ? bytes_of(model.buffers()) : 0);
+}
 
 /// A combiner that takes no weights goes with rules that give none.
 void check_combiner(const FederationSetup& setup, const DriverSetup& driver) {
@@ -294,6 +351,7 @@ Federation::Federation(const FederatedData& data, FederationSetup setup)
   driver.format.channels_last = model->channels_last();
   driver.format.channels = batch_channels(*model, dataset.training, setup.model.name);
   check_augmentation(setup.augmentation, dataset.training);
+  check_batch_size(*model, setup);
 
   const ChannelStatistics statistics =
       Registry<Normalization>::instance()
@@ -366,14 +424,12 @@ Federation::Federation(const FederatedData& data, FederationSetup setup)
         "local: clients share nothing; accuracies and losses are means over "
         "clients' own models, model.safetensors is the initial one");
   }
-  const auto note_absent = [&](const std::string& set, const Samples& samples,
-                               const IndexList& ids) {
-    auto note = absent_classes_note(set, class_counts(ids, samples.labels, dataset.classes.size()),
-                                    dataset.classes);
-    if (!ids.empty() && !note.empty()) info.notes.push_back(std::move(note));
-  };
-  note_absent("the test set", data.test_samples(), data.test);
-  note_absent("D_val", data.validation_samples(), data.validation);
+  if (!data.test.empty()) {
+    const auto& labels = data.test_samples().labels;
+    auto absent = absent_classes_note(
+        "the test set", class_counts(data.test, labels, dataset.classes.size()), dataset.classes);
+    if (!absent.empty()) info.notes.push_back(std::move(absent));
+  }
   const auto cores = static_cast<std::int64_t>(allowed_cores().size());
   info.workers = setup.engine.workers > 0 ? setup.engine.workers
                                           : std::max(std::int64_t{1}, cores / setup.engine.threads);
@@ -386,6 +442,10 @@ Federation::Federation(const FederatedData& data, FederationSetup setup)
     info.workers = setup.largest_cohort;
   }
   check_draws(*model, setup, info);
+  for (auto& note : model->notes()) info.notes.push_back(std::move(note));
+  info.state_bytes = state_bytes(driver, *model);
+  note_idle(setup, *model, !driver.combiner->takes_weights(), info);
+  const double model_bytes = parameter_bytes(*model, driver.format.dtype);
   const std::string head = model->head();
   model.reset();
   if (info.workers * setup.engine.threads > cores) {
@@ -399,6 +459,7 @@ Federation::Federation(const FederatedData& data, FederationSetup setup)
   driver.kernels = kernels_for(setup.engine, driver.format);
   info.kernels = driver.kernels ? driver.kernels->name : "aten";
   info.score_parts = static_cast<std::int64_t>(driver.weighting->parts());
+  check_copies(model_bytes, info.workers, info.score_parts, setup.model.name);
   info.keeps_updates = !driver.combiner->takes_weights();
   info.memory_format = driver.format.channels_last ? "channels_last" : "contiguous";
   info.libtorch_version = TORCH_VERSION;

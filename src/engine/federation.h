@@ -95,6 +95,7 @@ struct FederationInfo {
   std::int64_t workers = 0;         ///< really used
   std::int64_t score_parts = 1;     ///< sums that the weighting keeps
   bool keeps_updates = false;       ///< the combiner holds a round's updates, nothing streams
+  std::int64_t state_bytes = 0;     ///< what a client keeps once it has taken part, about
   std::string memory_format;        ///< "channels_last" or "contiguous"
   std::string kernels;              ///< "avx512", "avx2" or "aten"
   std::string libtorch_version;

@@ -38,12 +38,20 @@ void Predictions::append(const Predictions& more) {
 
 Confusion confusion_of(const Predictions& predictions) {
   const auto classes = static_cast<std::size_t>(predictions.classes);
-  Confusion confusion(classes, std::vector<std::int64_t>(classes, 0));
+  const auto& predicted = predictions.predicted;
+  const bool all = std::find(predicted.begin(), predicted.end(), kNoClass) == predicted.end();
+  Confusion confusion(classes, std::vector<std::int64_t>(all ? classes : classes + 1, 0));
   for (std::size_t i = 0; i < predictions.labels.size(); ++i) {
-    ++confusion[static_cast<std::size_t>(predictions.labels[i])]
-               [static_cast<std::size_t>(predictions.predicted[i])];
+    const std::size_t column =
+        predicted[i] == kNoClass ? classes : static_cast<std::size_t>(predicted[i]);
+    ++confusion[static_cast<std::size_t>(predictions.labels[i])][column];
   }
   return confusion;
+}
+
+std::int64_t without_prediction(const Confusion& confusion) {
+  const bool all = confusion.empty() || confusion.front().size() == confusion.size();
+  return all ? 0 : column_sum(confusion, confusion.size());
 }
 
 std::vector<std::int64_t> class_samples(const Confusion& confusion) {
@@ -119,15 +127,14 @@ std::optional<double> mean_of_present(const std::vector<std::optional<double>>& 
 Evaluation mean_of(const std::vector<const Evaluation*>& evaluations) {
   Evaluation mean;
   const auto count = static_cast<double>(evaluations.size());
-  mean.confusion = evaluations.front()->confusion;
-  for (auto& row : mean.confusion) std::fill(row.begin(), row.end(), 0);
+  mean.confusion.resize(evaluations.front()->confusion.size());
   for (const Evaluation* one : evaluations) {
     mean.accuracy += one->accuracy / count;
     mean.loss += one->loss / count;
     for (std::size_t t = 0; t < mean.confusion.size(); ++t) {
-      for (std::size_t p = 0; p < mean.confusion.size(); ++p) {
-        mean.confusion[t][p] += one->confusion[t][p];
-      }
+      auto& sum = mean.confusion[t];
+      sum.resize(std::max(sum.size(), one->confusion[t].size()));
+      for (std::size_t p = 0; p < one->confusion[t].size(); ++p) sum[p] += one->confusion[t][p];
     }
   }
   mean.balanced_accuracy = mean_of(evaluations, &Evaluation::balanced_accuracy);

@@ -9,10 +9,13 @@
 
 namespace fedvg {
 
+/// Predicted class of a sample whose probabilities are not numbers: none, which is wrong.
+constexpr std::int64_t kNoClass = -1;
+
 /// What a model says about each sample of a set, in the order of the samples.
 struct Predictions {
   std::int64_t classes = 0;
-  std::vector<std::int64_t> labels, predicted;  ///< [n], each in [0, classes)
+  std::vector<std::int64_t> labels, predicted;  ///< [n], each in [0, classes); or kNoClass
   std::vector<float> probabilities;             ///< [n, classes], softmax of the outputs
 
   std::int64_t size() const { return static_cast<std::int64_t>(labels.size()); }
@@ -22,11 +25,14 @@ struct Predictions {
   void append(const Predictions& more);
 };
 
-/// Samples by true class (row) and predicted class (column), [C][C].
+/// Samples by true class (row) and predicted class (column), [C][C]; [C][C + 1] when some
+/// have no predicted class, which the last column counts.
 using Confusion = std::vector<std::vector<std::int64_t>>;
 
 Confusion confusion_of(const Predictions& predictions);
 
+/// Samples without a predicted class.
+std::int64_t without_prediction(const Confusion& confusion);
 /// Samples of each class in the data.
 std::vector<std::int64_t> class_samples(const Confusion& confusion);
 /// By class: the share of its samples that are predicted as such.

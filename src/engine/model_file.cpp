@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <map>
 #include <string_view>
+#include <utility>
 
 #include "engine/named_arrays.h"
 #include "fedvg/error.h"
+#include "models/finite.h"
 
 namespace fedvg {
 namespace {
@@ -94,12 +96,16 @@ void load_named_arrays(const std::vector<NamedArray>& arrays,
                     (wrong.size() == 1 ? " tensor does" : " tensors do") + " not fit the model:\n" +
                     text_of(wrong));
   }
-  std::map<std::string, at::Tensor> values;  // all of them first: a bad one changes nothing
-  for (const auto& array : arrays) values[array.name] = to_tensor(array);
+  std::map<std::string, at::Tensor> in_file;
+  for (const auto& array : arrays) in_file[array.name] = to_tensor(array);
+  std::vector<std::pair<at::Tensor, at::Tensor>> copies;  // all first: a bad one changes nothing
   for (const auto& target : targets) {
-    const auto value = values.find(target.name);
-    if (value != values.end()) target.tensor.copy_(value->second);
+    const auto found = in_file.find(target.name);
+    if (found == in_file.end()) continue;
+    copies.emplace_back(target.tensor, found->second.to(target.tensor.scalar_type()));
+    check_finite(target.name, found->second, copies.back().second);
   }
+  for (const auto& [tensor, value] : copies) tensor.copy_(value);
 }
 
 std::vector<TensorMisfit> load_but_other_head(const std::vector<NamedArray>& arrays,

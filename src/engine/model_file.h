@@ -35,8 +35,8 @@ std::vector<TensorMisfit> misfits(const std::vector<NamedArray>& arrays,
 std::string text_of(const std::vector<TensorMisfit>& misfits);
 
 /// Copies each array into the tensor of its name, as that tensor's type (float16, bfloat16,
-/// float32 and float64 into one another). Throws DataError listing every misfit, before
-/// anything is written.
+/// float32 and float64 into one another). Throws DataError listing every misfit, or naming a
+/// tensor with a number that is not finite in that type, before anything is written.
 void load_named_arrays(const std::vector<NamedArray>& arrays,
                        const std::vector<NamedTensor>& targets);
 

@@ -4,6 +4,8 @@
 
 #include "data/wording.h"
 #include "fedvg/error.h"
+#include "fedvg/registry.h"
+#include "models/model_memory.h"
 
 namespace fedvg {
 namespace {
@@ -14,7 +16,29 @@ namespace {
                     " features a sample; take model.name = \"mlp\"");
 }
 
+/// "model.patch, model.channels": what decides how large a network is.
+std::string size_options(const std::string& model) {
+  const PartInfo* info = Catalog::instance().find(ModelBuilder::kind, model);
+  std::string names;
+  for (const Field& field : info ? info->schema : Schema{}) {
+    if (field.type != OptionType::integer && field.type != OptionType::integers) continue;
+    names += (names.empty() ? "model." : ", model.") + field.name;
+  }
+  return names.empty() ? "model.name" : names;
+}
+
 }  // namespace
+
+void check_copies(double bytes, std::int64_t workers, std::int64_t parts, const std::string& name) {
+  // As least_copies, for these.
+  const auto copies = static_cast<double>(1 + 2 * workers + 2 * parts);
+  if (bytes * copies <= machine_memory()) return;
+  throw OptionError(size_options(name) + ": a model of " + memory_text(bytes) + " takes " +
+                    memory_text(bytes * copies) + " in a run with " + counted(workers, "worker") +
+                    ", and this machine has " + memory_text(machine_memory()) +
+                    " of memory; take smaller sizes" +
+                    (workers > 1 ? " or fewer workers (engine.workers)" : ""));
+}
 
 ModelInput model_input(const Samples& samples, std::int64_t classes) {
   return {samples.channels, samples.height, samples.width, classes};
@@ -25,6 +49,8 @@ std::unique_ptr<Model> model_for(const ModelBuilder& builder, const Samples& sam
   std::unique_ptr<Model> model;
   try {
     model = builder.build(model_input(samples, classes));
+  } catch (const ModelTooLarge& error) {
+    throw OptionError(size_options(name) + ": " + error.what() + "; take smaller sizes");
   } catch (const OptionError&) {  // an extent of 1 x 1 is none that a network should complain of
     if (samples.is_features) refuse_features(samples, name);
     throw;

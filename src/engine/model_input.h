@@ -10,9 +10,14 @@
 namespace fedvg {
 
 /// Builds a model for these samples, to look at. `name` is the network's, for messages.
-/// Throws OptionError as the builder does, and for features when the network convolves.
+/// Throws OptionError as the builder does, naming the options of a network that is too large,
+/// and for features when the network convolves.
 std::unique_ptr<Model> model_for(const ModelBuilder& builder, const Samples& samples,
                                  std::int64_t classes, const std::string& name);
+
+/// Throws OptionError, naming the options that decide the model's size, when a run with so many
+/// workers and sums would hold more copies of a model of `bytes` than the machine's memory.
+void check_copies(double bytes, std::int64_t workers, std::int64_t parts, const std::string& name);
 
 /// What the data ask of a model.
 ModelInput model_input(const Samples& samples, std::int64_t classes);

@@ -254,6 +254,15 @@ RoundRecord RoundDriver::run_round(std::int64_t index, const std::vector<std::in
   return record;
 }
 
+std::string RoundDriver::why_nobody(const RoundRecord& record) const {
+  const bool idle = std::ranges::all_of(
+      record.clients, [](const ClientRecord& client) { return client.status == "no-steps"; });
+  if (!idle) return "no update was accepted";
+  if (!workers_[0]->model().has_batch_norm()) return "no client took a step";
+  return "no client took a step, as BatchNorm has no statistics of a batch of one sample; give "
+         "clients at least 2 samples (partition.min_samples), or take a network without BatchNorm";
+}
+
 void RoundDriver::step(Accepted& accepted, RoundRecord& record) {
   const auto population = static_cast<std::int64_t>(setup_.clients.size());
   const Round round{accepted.round, population, global_, layout_, accepted.receipts};
@@ -263,7 +272,7 @@ void RoundDriver::step(Accepted& accepted, RoundRecord& record) {
   auto combined = setup_.combiner->combine(shares);
   if (!combined) {
     record.is_void = true;
-    record.void_reason = scores.empty()                     ? "no update was accepted"
+    record.void_reason = scores.empty()                     ? why_nobody(record)
                          : setup_.combiner->takes_weights() ? "total weight 0"
                                                             : "too few updates were accepted";
     setup_.correction->abandon(round);

@@ -81,6 +81,8 @@ class RoundDriver {
                     ClientRecord& record, const std::atomic<bool>& stop, Finished& finished);
   void add(Finished&& finished, Accepted& accepted);
   void step(Accepted& accepted, RoundRecord& record);
+  /// Why a round without an accepted update is void, and what helps.
+  std::string why_nobody(const RoundRecord& record) const;
   /// Moves the global model; all or nothing.
   void take_step(const Round& round, Combined&& combined);
   void summarize(const Accepted& accepted, const RoundStart& start, RoundRecord& record) const;

@@ -4,6 +4,7 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/argmax.h>
 #include <ATen/ops/cross_entropy_loss.h>
+#include <ATen/ops/isnan.h>
 #include <ATen/ops/softmax.h>
 #include <ATen/ops/zeros.h>
 
@@ -32,7 +33,12 @@ at::Tensor cross_entropy_sum(const at::Tensor& logits, const at::Tensor& labels)
   return at::cross_entropy_loss(logits, labels, {}, at::Reduction::Sum);
 }
 
-void append(const at::Tensor& logits, const at::Tensor& predicted, const at::Tensor& labels,
+/// [B]; kNoClass where a probability is not a number.
+at::Tensor predicted_classes(const at::Tensor& logits, const at::Tensor& probabilities) {
+  return at::argmax(logits, 1).masked_fill(at::isnan(probabilities).any(1), kNoClass);
+}
+
+void append(const at::Tensor& probabilities, const at::Tensor& predicted, const at::Tensor& labels,
             Predictions& predictions) {
   const auto add = [](const at::Tensor& from, auto& to) {
     const at::Tensor plain = from.to(at::kCPU).contiguous();
@@ -40,8 +46,8 @@ void append(const at::Tensor& logits, const at::Tensor& predicted, const at::Ten
     const auto* numbers = plain.template data_ptr<Number>();
     to.insert(to.end(), numbers, numbers + plain.numel());
   };
-  predictions.classes = logits.size(1);
-  add(at::softmax(logits, 1).to(at::kFloat), predictions.probabilities);
+  predictions.classes = probabilities.size(1);
+  add(probabilities.to(at::kFloat), predictions.probabilities);
   add(predicted, predictions.predicted);
   add(labels, predictions.labels);
 }
@@ -404,9 +410,10 @@ Worker::Tally Worker::evaluate(const SampleStore& store, std::span<const std::in
     const Batch batch = store.assemble(part, batch_buffer_);
     const at::Tensor logits = own_.model->forward(batch.images, Mode::eval).logits;
     tally.loss_sum += cross_entropy_sum(logits, batch.labels).item<double>();
-    const at::Tensor predicted = at::argmax(logits, 1);
+    const at::Tensor probabilities = at::softmax(logits, 1);
+    const at::Tensor predicted = predicted_classes(logits, probabilities);
     tally.right += predicted.eq(batch.labels).sum().item<std::int64_t>();
-    if (predictions) append(logits, predicted, batch.labels, *predictions);
+    if (predictions) append(probabilities, predicted, batch.labels, *predictions);
     tally.samples += static_cast<std::int64_t>(part.size());
   }
   return tally;

@@ -14,6 +14,7 @@
 #include "kernels/batch_norm.h"
 #include "kernels/convolution.h"
 #include "kernels/linear.h"
+#include "models/model_memory.h"
 
 namespace fedvg {
 namespace {
@@ -49,6 +50,9 @@ std::string TensorList::block_of(const std::string& name) const {
 }
 
 at::Tensor TensorList::parameter(const std::string& name, const std::vector<std::int64_t>& shape) {
+  double taken = 0;
+  for (const auto& other : parameters_) taken += tensor_bytes(other.tensor.sizes().vec());
+  check_memory_for(name, shape, taken);
   at::Tensor tensor = at::zeros(shape, at::kFloat);
   tensor.set_requires_grad(true);
   parameters_.push_back({name, block_of(name), tensor});

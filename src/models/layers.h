@@ -28,7 +28,8 @@ class TensorList {
   /// Of the tensors that follow; empty: the first component of each one's name.
   void set_block(const std::string& block) { block_ = block; }
 
-  /// Zeros that can be trained.
+  /// Zeros that can be trained. Throws ModelTooLarge before it asks for memory that the machine
+  /// does not have.
   at::Tensor parameter(const std::string& name, const std::vector<std::int64_t>& shape);
   at::Tensor buffer(const std::string& name, const at::Tensor& value);
 

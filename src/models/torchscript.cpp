@@ -2,6 +2,7 @@
 // module whose forward(images) gives logits.
 
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/zeros.h>
 #include <torch/csrc/jit/api/module.h>
 #include <torch/csrc/jit/passes/inliner.h>
@@ -18,9 +19,11 @@
 #include <system_error>
 #include <utility>
 
+#include "data/zip_check.h"
 #include "fedvg/error.h"
 #include "fedvg/model.h"
 #include "fedvg/registry.h"
+#include "models/finite.h"
 
 namespace fedvg {
 namespace {
@@ -50,7 +53,8 @@ std::string reason_of(const std::exception& error) {
     if (first.empty()) first = line;
     if (line.find("Error: ") < line.find(' ')) raised = line;
   }
-  return raised.empty() ? first : raised;
+  const std::string reason = raised.empty() ? first : raised;
+  return reason.substr(0, reason.find(". This is an internal"));  // and advice about checkpoints
 }
 
 jit::Module load_module(const std::string& path) {
@@ -106,7 +110,46 @@ Draws draws_of(const jit::Block& block) {
   return draws;
 }
 
+// What tracing made of the switch between training and evaluation: a constant.
+struct Fixed {
+  bool statistics = false;        ///< BatchNorm takes the running ones in training too
+  bool batch_statistics = false;  ///< … those of the batch in evaluation too
+  bool dropout = false;           ///< none in training
+};
+
+// Of a graph in which all calls are inlined.
+void find_fixed(const jit::Block& block, Fixed& fixed) {
+  for (const jit::Node* node : block.nodes()) {
+    const std::string kind = node->kind().toQualString();
+    if (kind == "aten::batch_norm" && node->input(3)->type()->kind() != c10::TypeKind::NoneType) {
+      const auto training = jit::toIValue(node->input(5));
+      if (training && training->isBool()) {
+        (training->toBool() ? fixed.batch_statistics : fixed.statistics) = true;
+      }
+    }
+    if (kind == "aten::dropout" || kind == "aten::feature_dropout") {
+      const auto share = jit::toIValue(node->input(1)), training = jit::toIValue(node->input(2));
+      const bool none = share && share->isDouble() && share->toDouble() == 0;
+      if (!none && training && training->isBool() && !training->toBool()) fixed.dropout = true;
+    }
+    for (const jit::Block* inner : node->blocks()) find_fixed(*inner, fixed);
+  }
+}
+
 std::string module_of(const std::string& name) { return name.substr(0, name.rfind('.')); }
+
+std::string type_text(at::ScalarType type) {
+  switch (type) {
+    case at::kHalf:
+      return "float16";
+    case at::kFloat:
+      return "float32";
+    case at::kDouble:
+      return "float64";
+    default:
+      return c10::toString(type);
+  }
+}
 
 std::string shape_text(const at::Tensor& tensor) {
   std::ostringstream text;
@@ -116,13 +159,26 @@ std::string shape_text(const at::Tensor& tensor) {
 
 class TorchscriptModel final : public Model {
  public:
-  TorchscriptModel(const TorchscriptOptions& options, const ModelInput& input)
+  explicit TorchscriptModel(const TorchscriptOptions& options)
       : path_(options.file), channels_(options.channels), module_(load_module(path_)) {
     if (!module_.find_method("forward")) throw DataError(path_ + ": it has no method forward()");
     add_tensors();
-    check_output(input);
-    check_draws("forward");
+    check_graph("forward");
     start_statistics_anew();
+  }
+
+  // Runs the network as a run will: on two numbers of samples, and once for a gradient. Throws
+  // DataError; the model is used up, as training may change what a module keeps.
+  void probe(const ModelInput& input) {
+    try {
+      for (const std::int64_t samples : {2, 7}) probe_output(input, samples);
+      probe_gradient(input);
+    } catch (const DataError& error) {
+      if (other_type_.empty()) throw;
+      throw DataError(std::string(error.what()) + "; " + other_type_ +
+                      " in the file, and a run has float32: save the module as float32, "
+                      "module.float(), without a cast in forward()");
+    }
   }
 
   Output forward(const at::Tensor& images, Mode mode) override {
@@ -137,6 +193,10 @@ class TorchscriptModel final : public Model {
     } else {
       output.logits = call("forward", images);
     }
+    if (output.logits.dim() != 2 || output.logits.size(0) != images.size(0)) {
+      throw DataError(path_ + ": forward() makes " + shape_text(output.logits) + " of samples " +
+                      shape_text(images) + "; wanted one line of logits for each sample");
+    }
     if (gives_features_) {
       const auto kept = buffer_values();
       output.features = call("features", images);
@@ -149,9 +209,25 @@ class TorchscriptModel final : public Model {
   std::string head() const override { return head_; }
   bool draws_from_torch() const override { return draws_ != Draws::never; }
 
+  std::vector<std::string> notes() const override {
+    std::vector<std::string> notes;
+    if (!other_type_.empty()) {
+      notes.push_back(path_ + ": " + other_type_ +
+                      " in the file: what is not float32 becomes what engine.precision says");
+    }
+    if (!fixed_.statistics && !fixed_.dropout) return notes;
+    const std::string norm = "BatchNorm keeps the running statistics of the file";
+    notes.push_back(
+        path_ + ": in training too " + (fixed_.statistics ? norm : "") +
+        (fixed_.statistics && fixed_.dropout ? " and " : "") +
+        (fixed_.dropout ? "dropout is off" : "") +
+        ", as tracing after eval() leaves a module; torch.jit.script leaves both as they are");
+    return notes;
+  }
+
   bool give_features() override {
     gives_features_ = module_.find_method("features").has_value();
-    if (gives_features_) check_draws("features");
+    if (gives_features_) check_graph("features");
     return gives_features_;
   }
 
@@ -186,6 +262,7 @@ class TorchscriptModel final : public Model {
 
   void add_tensors() {
     for (auto& entry : tensors_of(module_)) {
+      make_float(entry);
       (entry.tensor.requires_grad() ? parameters_ : buffers_).push_back(std::move(entry));
     }
     if (parameters_.empty()) {
@@ -198,25 +275,76 @@ class TorchscriptModel final : public Model {
     }
   }
 
-  void check_output(const ModelInput& input) {
-    const at::NoGradGuard no_grad;
-    const std::int64_t channels = channels_ > 0 ? channels_ : input.channels;
-    const bool features = input.height == 1 && input.width == 1;
-    const at::Tensor images =
-        features ? at::zeros({2, channels}) : at::zeros({2, channels, input.height, input.width});
-    set_mode(Mode::eval);
-    const at::Tensor logits = call("forward", images.to(parameters_[0].tensor.dtype()));
-    if (logits.dim() == 2 && logits.size(0) == 2 && logits.size(1) == input.classes) return;
-    throw DataError(path_ + ": forward() makes " + shape_text(logits) + " of two samples " +
-                    shape_text(images) + "; wanted logits of the data's " +
-                    std::to_string(input.classes) + " classes, [2, " +
-                    std::to_string(input.classes) + "]");
+  // As a run has it, whatever the file says.
+  void make_float(const NamedTensor& entry) {
+    if (!entry.tensor.is_floating_point()) return;
+    const at::Tensor in_file = entry.tensor.detach(), value = in_file.to(at::kFloat);
+    try {
+      check_finite(entry.name, in_file, value);
+    } catch (const DataError& error) {
+      throw DataError(path_ + ": " + error.what());
+    }
+    if (in_file.scalar_type() == at::kFloat) return;
+    if (other_type_.empty()) other_type_ = entry.name + " is " + type_text(in_file.scalar_type());
+    entry.tensor.set_data(value);
   }
 
-  void check_draws(const char* method) {
+  at::Tensor blank(const ModelInput& input, std::int64_t samples) const {
+    const std::int64_t channels = channels_ > 0 ? channels_ : input.channels;
+    const bool features = input.height == 1 && input.width == 1;
+    return features ? at::zeros({samples, channels})
+                    : at::zeros({samples, channels, input.height, input.width});
+  }
+
+  void probe_output(const ModelInput& input, std::int64_t samples) {
+    const at::NoGradGuard no_grad;
+    set_mode(Mode::eval);
+    const at::Tensor images = blank(input, samples);
+    const at::Tensor logits = call("forward", images);
+    if (logits.dim() != 2 || logits.size(0) != samples || logits.size(1) != input.classes) {
+      throw DataError(path_ + ": forward() makes " + shape_text(logits) + " of samples " +
+                      shape_text(images) + "; wanted logits of the data's " +
+                      std::to_string(input.classes) + " classes, [" + std::to_string(samples) +
+                      ", " + std::to_string(input.classes) + "]");
+    }
+    if (logits.scalar_type() != images.scalar_type()) {
+      throw DataError(path_ + ": forward() makes " + type_text(logits.scalar_type()) + " of " +
+                      type_text(images.scalar_type()) + " samples");
+    }
+  }
+
+  void probe_gradient(const ModelInput& input) {
+    const at::AutoGradMode with_gradient(true);
+    set_mode(Mode::train);
+    const std::int64_t samples = 7;
+    const at::Tensor logits = call("forward", blank(input, samples));
+    const auto refuse = [&](const std::string& what) {
+      throw DataError(path_ + ": " + what +
+                      "; forward() may run under torch.no_grad(), detach what it computes, or use "
+                      "none of the parameters");
+    };
+    if (!logits.requires_grad()) refuse("its logits have no gradient");
+    try {
+      at::cross_entropy_loss(logits, at::zeros({samples}, at::kLong)).backward();
+    } catch (const std::exception& error) {
+      refuse("the gradient of its loss fails: " + reason_of(error));
+    }
+    const bool any = std::ranges::any_of(parameters_, [](const NamedTensor& parameter) {
+      return parameter.tensor.grad().defined();
+    });
+    if (!any) refuse("none of its parameters gets a gradient");
+  }
+
+  void check_graph(const char* method) {
     const auto graph = module_.get_method(method).graph()->copy();
     jit::Inline(*graph);
     draws_ = std::max(draws_, draws_of(*graph->block()));
+    find_fixed(*graph->block(), fixed_);
+    if (fixed_.batch_statistics) {
+      throw DataError(path_ +
+                      ": its BatchNorm takes the statistics of the batch in evaluation too, as "
+                      "tracing in training mode leaves it; use torch.jit.script");
+    }
     if (draws_ == Draws::always) {
       throw DataError(path_ +
                       ": its dropout is at work in evaluation too, as tracing in training mode "
@@ -317,7 +445,9 @@ class TorchscriptModel final : public Model {
   jit::Module module_;
   std::string head_;
   std::optional<Mode> mode_;
+  std::string other_type_;  ///< "fc.weight is float16": the first that is not float32
   Draws draws_ = Draws::never;
+  Fixed fixed_;
   bool gives_features_ = false;
 };
 
@@ -329,10 +459,24 @@ class Torchscript final : public ModelBuilder {
     if (options_.file.empty()) {
       throw OptionError("model.file: is missing; name the TorchScript file of the network");
     }
-    return std::make_unique<TorchscriptModel>(options_, input);
+    check_channels(input);
+    check_zip(options_.file);  // libtorch does not
+    TorchscriptModel(options_).probe(input);
+    return std::make_unique<TorchscriptModel>(options_);
   }
 
  private:
+  // Before so many are asked of the network.
+  void check_channels(const ModelInput& input) const {
+    constexpr std::int64_t kColours = 3;
+    const std::int64_t wanted = options_.channels;
+    if (wanted == 0 || wanted == input.channels) return;
+    if (input.channels == 1 && wanted == kColours) return;
+    throw OptionError("model.channels: " + std::to_string(wanted) + " asked for, the data have " +
+                      std::to_string(input.channels) +
+                      "; only gray images are repeated, to 3 channels");
+  }
+
   TorchscriptOptions options_;
 };
 

@@ -17,6 +17,8 @@
 namespace fedvg {
 namespace {
 
+constexpr double kLargest = 4096;  // side of an image, as data.resize has it
+
 struct VitOptions {
   std::int64_t image_size = 0;
   std::int64_t patch = 16;
@@ -24,9 +26,9 @@ struct VitOptions {
 
   template <class Visitor>
   static void describe(Visitor& visit) {
-    visit("image_size", &VitOptions::image_size, at_least(0),
+    visit("image_size", &VitOptions::image_size, between(0, kLargest),
           "pixels of a side, a multiple of patch; 0: the data's");
-    visit("patch", &VitOptions::patch, at_least(1), "pixels of a patch's side");
+    visit("patch", &VitOptions::patch, between(1, kLargest), "pixels of a patch's side");
     visit("channels", &VitOptions::channels, at_least(1),
           "of the images; gray ones are repeated to 3");
   }

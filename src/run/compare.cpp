@@ -1,6 +1,7 @@
 #include "run/compare.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -149,6 +150,10 @@ std::vector<Gathered> gather(const std::vector<std::filesystem::path>& folders,
     const auto member = member_of(run, options.last);
     if (!member) {
       leave_out("it did not measure " + options.metric + " in its last rounds");
+      continue;
+    }
+    if (!std::isfinite(member->final_value) || !std::isfinite(member->last_mean)) {
+      leave_out(options.metric + " is not finite in its last rounds");
       continue;
     }
     if (run.voided > 0) {

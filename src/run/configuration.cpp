@@ -118,11 +118,9 @@ Options options_in(const Table& resolved, std::string_view section) {
 }
 
 // A part that cannot be made is reported as such elsewhere.
-bool looks_at_validation(const Value& weighting) {
-  Part part;
-  walk::from_value(weighting, part);
+bool looks_at_validation(const Part& weighting) {
   try {
-    return needs_validation(part);
+    return needs_validation(weighting);
   } catch (const OptionError&) {
     return false;
   }
@@ -132,7 +130,9 @@ void check_validation(const Table& resolved, Problems& problems) {
   const Value* source = find_setting(resolved, "validation", "source");
   const Value* weighting = find_setting(resolved, "method", "weighting");
   if (!source || !weighting || !weighting->get<Table>()) return;
-  if (*source != Value("none") || !looks_at_validation(*weighting)) return;
+  Part part;
+  walk::from_value(*weighting, part);
+  if (*source != Value("none") || !looks_at_validation(part)) return;
   problems.add(source->source, "validation.source",
                "method.weighting = " + weighting->text() +
                    " looks at a validation set on the server: it needs D_val, and \"none\" leaves "
@@ -179,6 +179,57 @@ void note_replaced(const Table& resolved, std::vector<std::string>& notes) {
     if (*loser == config::find_field(fields, pair.loser)->initial) continue;
     notes.push_back(std::string("train.") + pair.winner + " = " + winner->text() +
                     " replaces train." + pair.loser + " = " + loser->text());
+  }
+}
+
+// Of the parts that method.name stands for, with every option.
+bool is_default(const std::string& kind, const Part& chosen, const Part& row) {
+  return chosen == resolved_part(kind, row);
+}
+
+// Settings that nothing looks at must not vanish in silence either. (Those of which the data
+// or the network decide are said by who knows them.)
+void note_idle(const Configuration& configuration, std::vector<std::string>& notes) {
+  const auto idle = [&](const std::string& key, const Value& value, const std::string& why) {
+    notes.push_back(key + " = " + value.text() + " has no effect with " + why);
+  };
+  const PartitionOptions& partition = configuration.partition;
+  if (partition.overlap && partition.scheme.name != "file") {
+    idle("partition.overlap", true,
+         "partition.scheme = \"" + partition.scheme.name + "\": only a partition file can overlap");
+  }
+  if (partition.min_samples == 0 && partition.on_short != PartitionOptions{}.on_short) {
+    idle("partition.on_short", partition.on_short, "partition.min_samples = 0");
+  }
+  const Method& method = configuration.method;
+  const ScoringOptions& scoring = configuration.scoring;
+  if (!looks_at_validation(method.weighting)) {
+    const std::string why =
+        "method.weighting = \"" + method.weighting.name + "\": it takes no gradient of D_val";
+    if (scoring.mode != ScoringOptions{}.mode) idle("scoring.mode", scoring.mode, why);
+    // Statistics of D_val are taken in these batches too.
+    if (scoring.batch_size != ScoringOptions{}.batch_size &&
+        configuration.train.buffers == "global") {
+      idle("scoring.batch_size", scoring.batch_size, why);
+    }
+  }
+  const Value* momentum = method.server.options.find("momentum");
+  const Value* nesterov = method.server.options.find("nesterov");
+  if (momentum && nesterov && *momentum == Value(0.0) && *nesterov == Value(false)) {
+    idle("method.server.nesterov", *nesterov, "method.server.momentum = 0");
+  }
+  if (method.line != Line::local) return;
+  const Method row = compose_method(method.name);
+  const std::string why =
+      " has no effect with method.name = \"" + method.name + "\": clients share nothing";
+  if (!is_default("server-optimizer", method.server, row.server)) {
+    notes.push_back("method.server" + why);
+  }
+  if (!is_default("weighting", method.weighting, row.weighting)) {
+    notes.push_back("method.weighting" + why);
+  }
+  if (!is_default("combiner", method.combiner, row.combiner)) {
+    notes.push_back("method.combiner" + why);
   }
 }
 
@@ -270,6 +321,7 @@ Configuration configuration_of(Table document, const std::vector<config::Overrid
   Configuration configuration = read_configuration(std::move(resolved));
   configuration.method.line = row.line;
   check_corruption(configuration);
+  note_idle(configuration, notes);
   configuration.notes = std::move(notes);
   return configuration;
 }

@@ -30,10 +30,11 @@ Console::Console(std::ostream& results, std::ostream& messages, Abilities abilit
 
 Console::~Console() { clear_progress(); }
 
-void Console::print(const std::string& line) {
+bool Console::print(const std::string& line) {
   const std::lock_guard lock(mutex_);
   erase_bar();
   results_ << line << std::endl;
+  return results_.good();
 }
 
 void Console::warn(const std::string& text) { message("warning: " + text); }

@@ -24,8 +24,9 @@ class Console {
   Console(std::ostream& results, std::ostream& messages, Abilities abilities);
   ~Console();
 
-  /// A line of the result, flushed so that `| tee` shows it at once.
-  void print(const std::string& line);
+  /// A line of the result, flushed so that `| tee` shows it at once. false: it could not be
+  /// written (a closed pipe, a full disk), and no later one will.
+  bool print(const std::string& line);
   /// "fedvg: warning: …"
   void warn(const std::string& message);
   /// "fedvg: …"

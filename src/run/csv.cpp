@@ -12,6 +12,7 @@
 namespace fedvg {
 
 std::string shortest(double number) {
+  if (std::isnan(number)) return "nan";
   std::array<char, 32> text{};
   const auto end = std::to_chars(text.data(), text.data() + text.size(), number).ptr;
   return {text.data(), end};

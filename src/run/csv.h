@@ -10,7 +10,8 @@
 
 namespace fedvg {
 
-/// Shortest form that reads back as the same number: "0.1", "1e-08", "nan", "-inf".
+/// Shortest form that reads back as the same number: "0.1", "1e-08", "-inf"; "nan" whatever
+/// its sign.
 std::string shortest(double number);
 
 /// One line of a CSV file, cell by cell. What was not measured is an empty cell; text

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "run/csv.h"
 
@@ -10,7 +11,8 @@ namespace fedvg {
 namespace {
 
 std::string fixed(const std::optional<double>& figure) {
-  return figure ? fmt::format("{:.6f}", *figure) : "-";
+  if (!figure) return "-";
+  return std::isnan(*figure) ? "nan" : fmt::format("{:.6f}", *figure);
 }
 
 }  // namespace
@@ -44,10 +46,13 @@ std::string predictions_table(const std::vector<std::int64_t>& samples,
   for (std::size_t i = 0; i < samples.size(); ++i) {
     const std::int64_t predicted = predictions.predicted[i];
     CsvLine line;
-    line.add(samples[i])
-        .add(classes[static_cast<std::size_t>(predictions.labels[i])])
-        .add(classes[static_cast<std::size_t>(predicted)])
-        .add(fmt::format("{}", predictions.probability(static_cast<std::int64_t>(i), predicted)));
+    line.add(samples[i]).add(classes[static_cast<std::size_t>(predictions.labels[i])]);
+    if (predicted == kNoClass) {
+      line.add("").add("");
+    } else {
+      line.add(classes[static_cast<std::size_t>(predicted)])
+          .add(fmt::format("{}", predictions.probability(static_cast<std::int64_t>(i), predicted)));
+    }
     text += line.text();
   }
   return text;

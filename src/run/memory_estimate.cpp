@@ -30,15 +30,28 @@ MemoryEstimate memory_estimate(const Experiment& experiment) {
   estimate.workers = info.workers;
   estimate.data = bytes_of(data.dataset.training) + bytes_of(data.dataset.test);
   if (data.validation_set) estimate.data += bytes_of(*data.validation_set);
+  const auto sizes = client_sizes(data);
+  const std::int64_t clients = configuration.method.line == Line::centralized
+                                   ? 1
+                                   : std::ssize(sizes) - std::ranges::count(sizes, 0);
+  const std::int64_t states = clients * info.state_bytes;
+  constexpr std::int64_t kMegabyte = 1 << 20;
+  estimate.states = std::min(states, configuration.engine.state_memory * kMegabyte);
+  estimate.on_disk = states - estimate.states;
   return estimate;
 }
 
 std::string MemoryEstimate::text() const {
+  std::string kept;
+  if (states + on_disk > 0) kept = " + " + bytes_text(states) + " of clients' states";
+  if (on_disk > 0) {
+    kept += " (engine.state_memory; " + bytes_text(on_disk) + " more on disk)";
+  }
   return fmt::format(
-      "memory: about {} = ({} sum{} + {} waiting + {} worker{}) x {} of model + {} of data, beside "
-      "libtorch and the activations of a batch",
+      "memory: about {} = ({} sum{} + {} waiting + {} worker{}) x {} of model + {} of data{}, "
+      "beside libtorch and the activations of a batch",
       bytes_text(total()), parts, parts == 1 ? "" : "s", waiting, workers, workers == 1 ? "" : "s",
-      bytes_text(model), bytes_text(data));
+      bytes_text(model), bytes_text(data), kept);
 }
 
 std::string bytes_text(std::int64_t bytes) {

@@ -14,8 +14,10 @@ struct MemoryEstimate {
   std::int64_t waiting = 0;  ///< finished updates that may wait, or that a combiner keeps
   std::int64_t workers = 0;  ///< each with a model of its own
   std::int64_t data = 0;     ///< images and labels, held once
+  std::int64_t states = 0;   ///< of clients, once all have taken part, in memory
+  std::int64_t on_disk = 0;  ///< of clients, beyond engine.state_memory; not in the total
 
-  std::int64_t total() const { return (parts + waiting + workers) * model + data; }
+  std::int64_t total() const { return (parts + waiting + workers) * model + data + states; }
   /// One line, with the arithmetic.
   std::string text() const;
 };

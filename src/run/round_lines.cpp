@@ -4,13 +4,13 @@
 
 #include <cmath>
 #include <map>
+#include <numeric>
 
 namespace fedvg {
 namespace {
 
 std::string fixed(const std::optional<double>& number) {
-  if (!number) return "-";
-  return std::abs(*number) < 1e4 ? fmt::format("{:.4f}", *number) : fmt::format("{:.3e}", *number);
+  return number ? figure_text(*number) : "-";
 }
 
 std::string short_form(const std::optional<double>& number) {
@@ -35,6 +35,11 @@ std::string round_line(const RoundResult& result, std::optional<double> seconds_
       short_form(record.weight_min), record.rejected, fmt::format("{:.2f}", result.seconds),
       seconds_left ? duration_text(*seconds_left) : "-");
   return record.is_void ? line + "  void" : line;
+}
+
+std::string figure_text(double figure) {
+  if (std::isnan(figure)) return "nan";
+  return std::abs(figure) < 1e4 ? fmt::format("{:.4f}", figure) : fmt::format("{:.3e}", figure);
 }
 
 std::string duration_text(double seconds) {
@@ -66,6 +71,18 @@ std::vector<std::string> round_warnings(const RoundRecord& record) {
                                    record.void_reason));
   }
   return warnings;
+}
+
+std::string loss_warning(const Evaluation& evaluation, const std::string& model,
+                         const std::string& set) {
+  if (std::isfinite(evaluation.loss)) return "";
+  const auto samples = class_samples(evaluation.confusion);
+  const auto all = std::accumulate(samples.begin(), samples.end(), std::int64_t{0});
+  return fmt::format(
+      "the loss on {} is not finite ({}): outputs are too large or not numbers; {} of {} samples "
+      "have no prediction and count as wrong; smaller learning rates, train.clip or "
+      "data.normalize keep outputs in range",
+      set, model, without_prediction(evaluation.confusion), all);
 }
 
 }  // namespace fedvg

@@ -117,6 +117,7 @@ std::string confusion_table(const Confusion& confusion, const std::vector<std::s
   CsvLine header;
   header.add("true_class");
   for (const auto& name : classes) header.add(name);
+  if (without_prediction(confusion) > 0) header.add("(none)");
   std::string text = header.text();
   for (std::size_t c = 0; c < confusion.size(); ++c) {
     CsvLine line;

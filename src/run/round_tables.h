@@ -33,7 +33,8 @@ std::string clients_lines(const RoundRecord& record);
 std::string layers_lines(const RoundRecord& record, const std::vector<TensorInfo>& tensors);
 /// One line for each class on the test set, where it was evaluated. `classes`: their names.
 std::string classes_lines(const RoundResult& result, const std::vector<std::string>& classes);
-/// The whole of confusion.csv: a header of names, then one line for each true class.
+/// The whole of confusion.csv: a header of names, then one line for each true class. A last
+/// column "(none)" where samples have no prediction.
 std::string confusion_table(const Confusion& confusion, const std::vector<std::string>& classes);
 
 }  // namespace fedvg

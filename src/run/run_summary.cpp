@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "run/round_lines.h"
 #include "run/setup_block.h"
 
@@ -20,7 +22,7 @@ std::string rounds_text(const std::vector<std::int64_t>& rounds) {
 }
 
 std::string accuracy_text(const Evaluation& evaluation) {
-  return fmt::format("accuracy {:.4f}, loss {:.4f}", evaluation.accuracy, evaluation.loss);
+  return fmt::format("accuracy {:.4f}, loss {}", evaluation.accuracy, figure_text(evaluation.loss));
 }
 
 }  // namespace
@@ -31,9 +33,16 @@ void RunSummary::add(const RoundResult& result) {
   seconds_ += result.seconds;
   if (result.test) {
     last_ = {record.round, *result.test};
-    if (!best_ || result.test->accuracy > best_->evaluation.accuracy) best_ = last_;
+    if (!std::isfinite(result.test->loss)) {
+      not_finite_["the test set"].push_back(record.round);
+    } else if (!best_ || result.test->accuracy > best_->evaluation.accuracy) {
+      best_ = last_;
+    }
   }
-  if (result.validation) last_validation_ = {record.round, *result.validation};
+  if (result.validation) {
+    last_validation_ = {record.round, *result.validation};
+    if (!std::isfinite(result.validation->loss)) not_finite_["D_val"].push_back(record.round);
+  }
   if (record.is_void) void_rounds_.emplace_back(record.round, record.void_reason);
   for (const ClientRecord& client : record.clients) {
     if (client.status != "ok") left_out_[{client.status, client.client}].push_back(record.round);
@@ -44,25 +53,31 @@ double RunSummary::seconds_per_round() const {
   return finished_ == 0 ? 0 : seconds_ / static_cast<double>(finished_);
 }
 
-std::vector<std::string> RunSummary::lines(const std::string& model, std::int64_t test_images,
-                                           std::int64_t validation_images) const {
+std::vector<std::string> RunSummary::lines(const std::string& model, std::int64_t test,
+                                           std::int64_t validation,
+                                           const std::string& things) const {
   std::vector<std::string> lines = {
       topic_line("finished", fmt::format("{} round{} in {}", finished_, finished_ == 1 ? "" : "s",
                                          duration_text(seconds_)))};
   if (last_) {
     lines.push_back(topic_line(
-        "last", fmt::format("test {}: {} after round {}, {} test images",
-                            accuracy_text(last_->evaluation), model, last_->round, test_images)));
-    lines.push_back(topic_line("best", fmt::format("test accuracy {:.4f}, after round {}",
-                                                   best_->evaluation.accuracy, best_->round)));
+        "last", fmt::format("test {}: {} after round {}, {} test {}",
+                            accuracy_text(last_->evaluation), model, last_->round, test, things)));
+    lines.push_back(topic_line("best", best_ ? fmt::format("test accuracy {:.4f}, after round {}",
+                                                           best_->evaluation.accuracy, best_->round)
+                                             : "none: no test loss was finite"));
   }
   if (last_validation_) {
     lines.push_back(
-        topic_line("D_val", fmt::format("{}: {} after round {}, {} validation images",
+        topic_line("D_val", fmt::format("{}: {} after round {}, {} validation {}",
                                         accuracy_text(last_validation_->evaluation), model,
-                                        last_validation_->round, validation_images)));
+                                        last_validation_->round, validation, things)));
   }
   for (const std::string& note : notes_) lines.push_back(topic_line("note", note));
+  for (const auto& [set, rounds] : not_finite_) {
+    lines.push_back(topic_line(
+        "warning", fmt::format("loss on {} not finite ({}): {}", set, model, rounds_text(rounds))));
+  }
   if (!void_rounds_.empty()) {
     std::map<std::string, std::vector<std::int64_t>> by_reason;
     for (const auto& [round, reason] : void_rounds_) by_reason[reason].push_back(round);

@@ -24,10 +24,10 @@ class RunSummary {
   /// Nobody's update was accepted in any finished round, of which there was one.
   bool all_void() const { return finished_ > 0 && std::ssize(void_rounds_) == finished_; }
 
-  /// One aligned line each. What accuracies are of: `model` ("global model"), the images of
-  /// the test set and of D_val.
-  std::vector<std::string> lines(const std::string& model, std::int64_t test_images,
-                                 std::int64_t validation_images) const;
+  /// One aligned line each. What accuracies are of: `model` ("global model"), and how many
+  /// `things` ("images") test set and D_val have.
+  std::vector<std::string> lines(const std::string& model, std::int64_t test,
+                                 std::int64_t validation, const std::string& things) const;
 
  private:
   struct Measured {
@@ -38,6 +38,7 @@ class RunSummary {
   std::int64_t finished_ = 0;
   double seconds_ = 0;
   std::optional<Measured> last_, best_, last_validation_;
+  std::map<std::string, std::vector<std::int64_t>> not_finite_;    // by set, rounds of such a loss
   std::vector<std::pair<std::int64_t, std::string>> void_rounds_;  // with the reason
   std::map<std::pair<std::string, std::int64_t>, std::vector<std::int64_t>>
       left_out_;  // by status and client, the rounds

@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 
 #include <chrono>
+#include <set>
 
 #include "fedvg/error.h"
 #include "fedvg/version.h"
@@ -113,12 +114,24 @@ class Simulation {
       folder_.log().info("learning rate " + shortest(learning_rate_) + " from round " +
                          std::to_string(round.round) + " on");
     }
-    for (const auto& warning : round_warnings(round)) {
-      console_.warn(warning);
-      folder_.log().warning(warning);
-    }
+    for (const auto& warning : round_warnings(round)) warn(warning);
+    warn_of_loss(round.round, result.test, "the test set");
+    warn_of_loss(round.round, result.validation, "D_val");
     const std::int64_t rounds_left = configuration.train.rounds - round.round;
     print(round_line(result, static_cast<double>(rounds_left) * summary_.seconds_per_round()));
+  }
+
+  // Once a set; the summary names the rounds.
+  void warn_of_loss(std::int64_t round, const std::optional<Evaluation>& evaluation,
+                    const char* set) {
+    if (!evaluation) return;
+    const std::string warning = loss_warning(*evaluation, evaluated(), set);
+    if (warning.empty() || !warned_of_loss_.insert(set).second) return;
+    warn("round " + std::to_string(round) + ": " + warning);
+  }
+
+  const char* evaluated() const {
+    return alone() ? "mean over clients' own models" : "global model";
   }
 
   void finish() {
@@ -127,9 +140,9 @@ class Simulation {
     if (last_test_) folder_.write_confusion(last_test_->confusion);
     folder_.sync();
     const FederatedData& data = experiment_.data();
-    const char* evaluated = alone() ? "mean over clients' own models" : "global model";
     for (const auto& line :
-         summary_.lines(evaluated, std::ssize(data.test), std::ssize(data.validation))) {
+         summary_.lines(evaluated(), std::ssize(data.test), std::ssize(data.validation),
+                        data.dataset.training.is_features ? "samples" : "images")) {
       print(line);
     }
     print(topic_line("memory", std::to_string(peak_megabytes()) + " MB at its peak"));
@@ -174,17 +187,29 @@ class Simulation {
   }
 
   void print(const std::string& line) {
-    console_.print(line);
+    const bool shown = console_.print(line);
     folder_.log().info(line);
+    if (shown || !results_shown_) return;
+    results_shown_ = false;
+    const std::string warning = "standard output is closed or full: the run goes on, and " +
+                                (folder_.path() / "log.txt").string() + " has what it prints";
+    warn(warning);
+  }
+
+  void warn(const std::string& warning) {
+    console_.warn(warning);
+    folder_.log().warning(warning);
   }
 
   Experiment& experiment_;
   RunFolder& folder_;
   Console& console_;
   RunSummary summary_;
-  std::optional<Evaluation> last_test_;  // of the last round, where it was measured
-  std::int64_t model_round_ = 0;         // that the federation's model has behind it
-  double learning_rate_ = 0;             // of the last round
+  std::set<std::string> warned_of_loss_;  // on which sets
+  std::optional<Evaluation> last_test_;   // of the last round, where it was measured
+  std::int64_t model_round_ = 0;          // that the federation's model has behind it
+  double learning_rate_ = 0;              // of the last round
+  bool results_shown_ = true;             // so far
 };
 
 // Decoded images are kept beside the run folders; a bar shows when reading takes long.

@@ -9,8 +9,10 @@
 namespace fedvg {
 
 /// A file that appears whole or not at all: written under another name in the same
-/// folder, synced to the disk, then renamed over what was there. Throws RunError naming
-/// the file and the system's reason (a full disk, no permission).
+/// folder, synced to the disk, then renamed over what was there. A symbolic link stays, and
+/// what it leads to is replaced. What is there but no regular file (a pipe, a device), and
+/// standard output and error under any name, is written through as it is. Throws RunError
+/// naming the file and the system's reason (a full disk, no permission, a folder).
 class WholeFile {
  public:
   explicit WholeFile(const std::filesystem::path& path);
@@ -25,7 +27,11 @@ class WholeFile {
   void commit();
 
  private:
-  std::filesystem::path path_, temporary_;
+  void open_temporary();
+
+  std::filesystem::path path_;       // as named, for messages
+  std::filesystem::path target_;     // with links followed
+  std::filesystem::path temporary_;  // empty: written through
   int descriptor_ = -1;
 };
 

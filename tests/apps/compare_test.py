@@ -2,10 +2,12 @@
 
 import csv
 import io
+import shlex
 import statistics
+import subprocess
 import unittest
 
-from program import ProgramTest
+from program import PROGRAM, ProgramTest
 
 
 class Compare(ProgramTest):
@@ -43,6 +45,17 @@ class Compare(ProgramTest):
         done = self.succeeds("compare", *self.runs, "--format", "markdown", "--metric", "test_loss")
         self.assertIn("| **", done.stdout)
         self.assertIn("| <u>", done.stdout)
+
+    def test_a_cache_beside_the_runs_is_none(self):
+        (self.folder / "runs" / ".fedvg-cache").mkdir()
+        glob = subprocess.run(["sh", "-c", f"{shlex.quote(PROGRAM)} compare runs/*"],
+                              cwd=self.folder, env=self.environment(), capture_output=True,
+                              text=True, timeout=300)
+        self.assertEqual((glob.returncode, glob.stderr.count("left out")), (0, 0), glob.stderr)
+        self.assertEqual(glob.stdout, self.succeeds("compare", *self.runs).stdout)
+        named = self.succeeds("compare", *self.runs, "runs/.fedvg-cache")
+        self.assertIn("runs/.fedvg-cache is left out", named.stderr)
+        self.assertEqual(named.stdout, glob.stdout)
 
     def test_what_is_left_out_is_named(self):
         done = self.succeeds("compare", *self.runs[:2], "nowhere")

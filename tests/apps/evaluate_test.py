@@ -94,6 +94,16 @@ class Evaluate(ProgramTest):
         figures, _ = self.evaluated("r/half.safetensors")
         self.assertAlmostEqual(float(figures["loss"]), float(self.last["test_loss"]), places=2)
 
+    # A run that started from a file, which is gone.
+    def test_the_file_of_model_init_is_not_needed(self):
+        (self.folder / "r" / "model.safetensors").rename(self.folder / "start.safetensors")
+        self.succeeds("run", "tiny.toml", "--out", "on", "--set", "model.init=start.safetensors")
+        self.last = self.table("on", "rounds.csv")[-1]
+        (self.folder / "start.safetensors").unlink()
+        self.refused(3, "run", "on/config.toml", "--out", "again")
+        figures, _ = self.evaluated("on/model.safetensors")
+        self.assert_as_in_the_run(figures, "test")
+
     def write_model(self, name, header, data):
         text = json.dumps(header).encode()
         (self.folder / "r" / f"{name}.safetensors").write_bytes(

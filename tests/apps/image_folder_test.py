@@ -1,11 +1,10 @@
 """A run on a folder of images, and what it keeps of them for the next one."""
 
 import os
-import struct
 import unittest
-import zlib
 
 from program import ProgramTest
+from tiny_set import gray_png
 
 CONFIGURATION = """\
 [data]
@@ -24,16 +23,6 @@ rounds = 2
 participation = 0.5
 epochs = 1
 """
-
-
-def gray_png(value, size):
-    """A PNG file of size x size pixels of one value."""
-    def chunk(kind, content):
-        return (struct.pack(">I", len(content)) + kind + content
-                + struct.pack(">I", zlib.crc32(kind + content)))
-    rows = b"".join(b"\0" + bytes([value]) * size for _ in range(size))
-    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", size, size, 8, 0, 0, 0, 0))
-            + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
 
 
 class ImageFolder(ProgramTest):

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: gone within seconds, the last finished round kept, exit code 130."""
+"""Ctrl-C, SIGTERM and a closed terminal: gone within seconds, the last finished round kept, exit code 130."""
 
 import signal
 import subprocess
@@ -14,6 +14,7 @@ ENDLESS_ROUND = ("train.epochs=1000000",)
 class Interrupt(ProgramTest):
     def start(self, *settings, **keywords):
         """A run into the folder `r`, its output a pipe."""
+        keywords.setdefault("preexec_fn", lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL))
         process = subprocess.Popen(
             [PROGRAM, "run", "tiny.toml", "--out", "r", *self.set_each(*settings)],
             cwd=self.folder, env=self.environment(), stdout=subprocess.PIPE,
@@ -36,7 +37,7 @@ class Interrupt(ProgramTest):
         return messages
 
     def test_between_rounds_the_last_model_is_kept(self):
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             with self.subTest(number):
                 process = self.start(*LONG)
                 self.read_until(process, "    3    ")
@@ -73,6 +74,14 @@ class Interrupt(ProgramTest):
         self.read_until(process, "ETA")
         process.send_signal(signal.SIGINT)
         self.end(process, signal.SIGINT, within=2.0)
+
+    def test_a_terminal_that_closes_may_hang_up_twice(self):
+        process = self.start(*ENDLESS_ROUND)
+        self.read_until(process, "ETA")
+        process.send_signal(signal.SIGHUP)
+        self.end(process, signal.SIGHUP)
+        self.assert_whole("r")
+        self.assertEqual(self.model("r")[0]["__metadata__"]["round"], "0")
 
     def test_an_interrupted_run_is_no_finished_one(self):
         process = self.start(*LONG)

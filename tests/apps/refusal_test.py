@@ -31,7 +31,7 @@ class Configuration(Refused):
         self.run_refused("did you mean 'mlp'?", "model.name=mpl")
 
     def test_values_out_of_bounds_are_told_with_the_bound(self):
-        for setting, bound in (("partition.alpha=0", "(0, "), ("partition.alpha=-1", "got -1"),
+        for setting, bound in (("partition.alpha=0", "[1e-06, "), ("partition.alpha=-1", "got -1"),
                                ("train.participation=0", "(0, 1]"),
                                ("train.participation=1.01", "(0, 1]"),
                                ("train.epochs=0", ">= 1"), ("train.rounds=0", ">= 1"),
@@ -41,6 +41,13 @@ class Configuration(Refused):
                                ("validation.ratio=1", "got 1"), ("engine.window=0", ">= 1")):
             with self.subTest(setting):
                 self.run_refused([setting.split("=")[0], bound], setting)
+
+    def test_every_concentration_has_a_least_value(self):
+        for scheme in ("dirichlet", "dirichlet-client", "quantity"):
+            with self.subTest(scheme):
+                self.run_refused(["partition.alpha", "[1e-06, "], f"partition.scheme={scheme}",
+                                 "partition.alpha=5e-324")
+                self.assertIn("1e-6", self.succeeds("list", "partition", scheme).stdout)
 
     def test_wrong_types_are_told(self):
         self.run_refused("wanted an integer", "train.rounds=many")

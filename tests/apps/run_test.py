@@ -235,6 +235,22 @@ class Check(ProgramTest):
         self.assertEqual(len(self.table("r", "rounds.csv")), 2)
         self.assertFalse((self.folder / "runs").exists())
 
+    # 36 x 8 + 8 + 8 x 3 + 3 = 323 numbers of 4 bytes, a vector for each of 6 clients.
+    def test_reckons_with_what_clients_keep(self):
+        def memory(*settings):
+            done = self.succeeds("check", "tiny.toml", *self.set_each(*settings))
+            return done.stdout.splitlines()[-1]
+
+        for settings, states in ((["method.name=scaffold"], "7.8 kB"),
+                                 (["method.name=local"], "7.8 kB"),
+                                 (["method.name=feddyn"], "7.8 kB"),
+                                 (['train.optimizer={name="adam"}', "train.optimizer_state=keep"],
+                                  "15.5 kB")):
+            self.assertIn(f" + {states} of clients' states, beside", memory(*settings))
+        self.assertNotIn("states", memory())
+        self.assertIn("0.0 kB of clients' states (engine.state_memory; 7.8 kB more on disk)",
+                      memory("method.name=scaffold", "engine.state_memory=0"))
+
 
 if __name__ == "__main__":
     unittest.main()

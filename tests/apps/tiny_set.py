@@ -8,6 +8,7 @@ import gzip
 import pathlib
 import random
 import struct
+import zlib
 
 SIZE = 6
 CLASSES = 3
@@ -47,6 +48,16 @@ def write(folder, training=300, test=90):
         put(folder / f"{name}-images-idx3-ubyte.gz", images_file(images))
         put(folder / f"{name}-labels-idx1-ubyte.gz", labels_file(labels))
     return folder
+
+
+def gray_png(value, size):
+    """A PNG file of size x size pixels of one value."""
+    def chunk(kind, content):
+        return (struct.pack(">I", len(content)) + kind + content
+                + struct.pack(">I", zlib.crc32(kind + content)))
+    rows = b"".join(b"\0" + bytes([value]) * size for _ in range(size))
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", size, size, 8, 0, 0, 0, 0))
+            + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
 
 
 def put(path, content):

@@ -51,6 +51,19 @@ TEST(CheckDataset, RefusesPartsThatDoNotFit) {
   EXPECT_THROW(check_dataset(data), DataError);
 }
 
+TEST(CheckDataset, RefusesNamesThatAreNoText) {
+  Dataset data = dataset();
+  data.classes[1] = "d\xf6g";
+  EXPECT_EQ(
+      message_of<DataError>([&] { check_dataset(data); }),
+      "/data/a: class 1 is \"d\\xf6g\", which is not UTF-8; give it a name of printable UTF-8");
+  data = dataset();
+  data.training.owners = {"Bern", "Ba\nsel"};
+  EXPECT_EQ(message_of<DataError>([&] { check_dataset(data); }),
+            "/data/a: the client of sample 1 is \"Ba\\x0asel\", which has control characters; give "
+            "it a name of printable UTF-8");
+}
+
 // A reader that leaves resizing to DatasetReader::read.
 class Fixed final : public DatasetReader {
  private:

@@ -123,11 +123,11 @@ TEST(Cohorts, RefuseAFileThatDoesNotFit) {
     return message.substr(std::min(path.size(), message.size()));
   };
   EXPECT_EQ(refusal("[[0], [3]]"),
-            ": round 1, position 0: client 3 does not exist: there are 3, counted from 0");
-  EXPECT_EQ(refusal("[[0, 2, 0]]"), ": round 0, position 2: client 0 is already in this list");
+            ": round 2, position 0: client 3 does not exist: there are 3, counted from 0");
+  EXPECT_EQ(refusal("[[0, 2, 0]]"), ": round 1, position 2: client 0 is already in this list");
   EXPECT_EQ(refusal("[]"), " has no rounds");
-  EXPECT_EQ(refusal("[[1]]"), ": round 0 (counted from 0) has no client with samples");
-  EXPECT_EQ(refusal("[[]]"), ": round 0 (counted from 0) has no client with samples");
+  EXPECT_EQ(refusal("[[0], [1]]"), ": round 2 has no client with samples");
+  EXPECT_EQ(refusal("[[]]"), ": round 1 has no client with samples");
   EXPECT_NE(refusal("[[0]").find("is not JSON"), std::string::npos);
 }
 

@@ -45,6 +45,19 @@ TEST(CsvText, CountsLines) {
   EXPECT_EQ(lines, (std::vector<std::int64_t>{1, 3, 5}));
 }
 
+TEST(CsvText, RefusesWhatIsNoText) {
+  for (const auto& [text, place] :
+       {std::pair("a,b\nZ\xfcrich,1\n", "set.csv line 2: the byte \\xfc is not UTF-8"),
+        {"Z\xfcrich\n", "set.csv line 1: the byte \\xfc is not UTF-8"},
+        {"a\r\n1\r\n\xc3\r\n", "set.csv line 3: the byte \\xc3 is not UTF-8"},
+        {"a\r1\r\"2\n\xff\"", "set.csv line 4: the byte \\xff is not UTF-8"},
+        {"a\n\n\x1b[31m", "set.csv line 3: the byte \\x1b is a control character"}}) {
+    const auto message = message_of<DataError>([&, &t = text] { CsvText(t, "set.csv"); });
+    EXPECT_TRUE(message.starts_with(place)) << message;
+  }
+  EXPECT_NO_THROW(CsvText("Z\xc3\xbcrich\t,\xe5\x8c\xbb\r\n", "set.csv"));
+}
+
 TEST(CsvText, RefusesMisplacedQuotes) {
   for (const auto& [text, part] : {std::pair("a\n\"b", "set.csv line 2: a quote is opened"),
                                    {"\"a\"b", "closing quote"},

@@ -111,6 +111,36 @@ TEST_F(FederatedDataTest, KeepsTheClientsWhateverTheSizeOfDval) {
             "validation.size = 21 is more than the 20 samples of D_val");
 }
 
+// U25: of 204 images that all differ none is in two parts, by position and by content.
+TEST_F(FederatedDataTest, GivesNoImageToTwoParts) {
+  partition_.min_samples = 5;
+  for (const char* split : {"official", "pooled"}) {
+    for (const char* scheme :
+         {"classes", "dirichlet", "dirichlet-client", "iid", "quantity", "shards"}) {
+      for (const std::int64_t balanced : {0, 2}) {
+        data_.split = split;
+        partition_.scheme = part(scheme);
+        partition_.balanced = balanced;
+        const auto data = load();
+        std::set<std::uint8_t> images;
+        std::size_t samples = 0;
+        const auto take = [&](const Samples& from, const IndexList& list) {
+          samples += list.size();
+          for (const std::int64_t i : list) images.insert(from.image(i)[0]);
+        };
+        for (const auto& client : data.clients) take(data.dataset.training, client);
+        take(data.validation_samples(), data.validation);
+        take(data.test_samples(), data.test);
+        EXPECT_FALSE(data.validation.empty());
+        EXPECT_FALSE(data.test.empty());
+        EXPECT_EQ(samples, 204u) << split << ' ' << scheme;
+        EXPECT_EQ(images.size(), 204u) << split << ' ' << scheme;
+        EXPECT_FALSE(noted(data, "pixel-for-pixel copy")) << split << ' ' << scheme;
+      }
+    }
+  }
+}
+
 TEST_F(FederatedDataTest, NeedsNoDval) {
   validation_.source = "none";
   const auto data = load();
@@ -135,6 +165,30 @@ TEST_F(FederatedDataTest, NamesTheClassesThatDvalLacks) {
   const auto data = load();
   EXPECT_EQ(data.validation.size(), 1u);
   EXPECT_TRUE(noted(data, "D_val has no sample of class 1, 2, 3"));
+}
+
+// Labels 1 and 3 where there could be 0 to 3: the likely slips are labels that count from 1
+// and one label far from the others.
+TEST_F(FederatedDataTest, NamesTheClassesThatTheTrainingSetLacks) {
+  EXPECT_FALSE(noted(load(), "the training set has no sample"));
+  Bytes labels(200, 1);
+  labels[7] = 3;
+  write_idx_set(folder_, labels, {1});
+  EXPECT_TRUE(noted(load(),
+                    "the training set has no sample of 2 of 4 classes (0, 2); the model "
+                    "has an output for each"));
+}
+
+// In the order of their classes, as an image folder is: 50 of each, of which 100 are two.
+TEST_F(FederatedDataTest, NamesTheClassesThatTakeLeavesOut) {
+  Bytes labels(200);
+  for (std::size_t i = 0; i < labels.size(); ++i) labels[i] = static_cast<std::uint8_t>(i / 50);
+  write_idx_set(folder_, labels, {1});
+  EXPECT_FALSE(noted(load(), "the training set has no sample"));
+  data_.take = 100;
+  EXPECT_TRUE(noted(load(),
+                    "the training set has no sample of 2 of 4 classes (2, 3): data.take = 100 "
+                    "takes the first samples, whatever their classes; the model"));
 }
 
 TEST_F(FederatedDataTest, TakesTheFirstSamples) {
@@ -168,6 +222,15 @@ TEST_F(FederatedDataTest, RefusesClientsThatAreAllEmpty) {
   use_file("[[], []]");
   EXPECT_NE(message_of<DataError>([&] { load(); }).find("no client has a sample: all 2"),
             std::string::npos);
+}
+
+TEST_F(FederatedDataTest, SaysWhenDvalLeavesNothingToTheClients) {
+  partition_.scheme = part("iid");
+  partition_.min_samples = 0;
+  validation_.ratio = 0.999;
+  const auto message = message_of<DataError>([&] { load(); });
+  EXPECT_TRUE(message.ends_with("; validation.ratio holds 200 of the 200 training samples out"))
+      << message;
 }
 
 TEST_F(FederatedDataTest, TakesDvalFromTheFile) {
@@ -325,6 +388,7 @@ class NaturalClients : public ::testing::Test {
 };
 
 // Owners are 100, 55, 10, by turns: in the order of the numbers 10, 55, 100.
+// U34
 TEST_F(NaturalClients, AreThoseOfTheData) {
   const auto data = load();
   EXPECT_EQ(data.clients, (std::vector<IndexList>{{2, 5, 8, 11}, {1, 4, 7, 10}, {0, 3, 6, 9}}));
@@ -371,7 +435,7 @@ TEST_F(NaturalClients, AreRefusedWhereTheColumnSaysNothing) {
   EXPECT_NE(message_of<OptionError>([&] { load(); }).find("does not say whose"), std::string::npos);
 }
 
-// 1000 samples, 100 clients, alpha 0.05, no minimum: about a fifth of the clients is empty.
+// U22: 1000 samples, 100 clients, alpha 0.05, no minimum: about a fifth of the clients is empty.
 TEST(FederatedData, OfStrongSkewSaysHowManyClientsAreEmpty) {
   if (!testing::has_fashion_mnist()) GTEST_SKIP() << "apt-get install dataset-fashion-mnist";
   DataOptions data;

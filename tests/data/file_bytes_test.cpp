@@ -34,6 +34,10 @@ TEST(FileBytes, DescribesWhatPeopleGiveByMistake) {
   EXPECT_EQ(described("PK\x03\x04..."), "a zip archive");
   EXPECT_EQ(described("\x1f\x8b..."), "gzip data");
   EXPECT_EQ(described(std::string(257, 'a') + "ustar"), "a tar archive");
+  EXPECT_EQ(described("GIF89a..."), "a GIF image");
+  EXPECT_EQ(described("RIFF....WEBPVP8 ..."), "a WebP image");
+  EXPECT_EQ(described({"II*\0...", 7}), "a TIFF image");
+  EXPECT_EQ(described({"MM\0*...", 7}), "a TIFF image");
   EXPECT_EQ(described("\n <!DOCTYPE html>"), "a web page or XML");
   EXPECT_EQ(described("5,0,0,0\n"), "text");
   EXPECT_EQ(described("version https://git-lfs.github.com/spec/v1"),

@@ -46,6 +46,37 @@ TEST(ForeignSet, TakesTheNamesBesideASingleFile) {
   EXPECT_EQ(read_foreign_set(path, "auto").classes[7], "h");
 }
 
+// As cifar-100-external is, with the mapping beside the records.
+TEST(ForeignSet, TakesAFolderOfASingleFileForTheFile) {
+  const TemporaryFolder folder;
+  folder.write("external.bin", cifar_records({{3, 42}, {19, 99}}));
+  folder.write("mapping.csv", std::string("own,foreign\ncat,leopard\n"));
+  std::string names;
+  for (int i = 0; i < 100; ++i) names += "name" + std::to_string(i) + "\n";
+  folder.write("fine_label_names.txt", names);
+  for (const char* format : {"auto", "cifar100"}) {
+    const ForeignSet set = read_foreign_set(folder.path().string(), format);
+    EXPECT_EQ(set.format, "cifar100");
+    EXPECT_EQ(set.samples.labels, (Labels{42, 99}));
+    EXPECT_EQ(set.classes[42], "name42");
+  }
+  expect_contains(
+      message_of<DataError>([&] { read_foreign_set(folder.path().string(), "cifar10"); }),
+      "external.bin does not hold records of CIFAR-10");
+  folder.write("more.bin", cifar_records({{3, 42}}));
+  expect_contains(message_of<DataError>([&] { read_foreign_set(folder.path().string(), "auto"); }),
+                  "no data set is recognised");
+}
+
+TEST(ForeignSet, TakesNoStrayFileForTheSet) {
+  const TemporaryFolder images;
+  for (const std::string name : {"ape/1.png", "ape/2.png", "cat/1.png", "cat/2.png"}) {
+    testing::put(images, name, testing::gray_png(7));
+  }
+  images.write("notes.bin", Bytes{1, 2, 3});
+  EXPECT_EQ(read_foreign_set(images.path().string(), "auto").format, "image-folder");
+}
+
 TEST(ForeignSet, PutsThePartsOfASetTogether) {
   const TemporaryFolder folder;
   testing::write_cifar10(folder);
@@ -103,8 +134,9 @@ TEST(ForeignSet, RefusesWhatItDoesNotKnow) {
   expect_contains(message(folder.write("a.gz", testing::gzip({1}))), "unpack it first");
   expect_contains(message(folder.write("b", Bytes{1, 2, 3})), "is unknown data");
   expect_contains(message(folder.write("c", Bytes{})), "is empty");
-  expect_contains(message_of<OptionError>([&] { read_foreign_set("x", "cifar"); }),
-                  "validation.format = \"cifar\" is unknown; known: auto, cifar10, cifar100");
+  const auto unknown = message_of<OptionError>([&] { read_foreign_set("x", "cifar"); });
+  expect_contains(unknown, "validation.format: unknown format 'cifar'");
+  expect_contains(unknown, "known: auto, cifar10, cifar100");
 }
 
 TEST(ForeignSet, ReadsTheRealExternalSet) {
@@ -113,6 +145,8 @@ TEST(ForeignSet, ReadsTheRealExternalSet) {
   const ForeignSet set = read_foreign_set(path, "auto");
   EXPECT_EQ(set.format, "cifar100");
   ASSERT_EQ(set.samples.size(), 700);
+  const auto folder = std::filesystem::path(path).parent_path().string();
+  EXPECT_EQ(read_foreign_set(folder, "auto").samples.labels, set.samples.labels);
   std::vector<std::int64_t> counts(100);
   for (const std::int64_t label : set.samples.labels) ++counts[static_cast<std::size_t>(label)];
   for (std::size_t i = 0; i < 100; ++i) {

@@ -59,6 +59,21 @@ TEST(IndexLists, SaysWhereAFileIsNoJson) {
   EXPECT_THROW(read_json((folder.path() / "absent").string()), DataError);
 }
 
+TEST(IndexLists, CountsOwnersFromWhereItIsTold) {
+  EXPECT_EQ(message_of<DataError>(
+                [] { index_lists(Json::parse("[[1], 2]"), 10, "c.json", "round", "client", 1); }),
+            "c.json: round 2 must be a list of clients, but is number");
+}
+
+TEST(IndexLists, RefusesAKeyThatIsGivenTwice) {
+  const TemporaryFolder folder;
+  const auto path = folder.write("p.json", std::string(R"({"a": {"b": 1}, "c": [{"b": 2}]})"));
+  EXPECT_NO_THROW(read_json(path));
+  folder.write("p.json", std::string(R"({"a": 1, "c": {"a": 1, "b": 2, "a": 3}})"));
+  EXPECT_EQ(message_of<DataError>([&] { read_json(path); }),
+            path + ": the key \"a\" is given twice");
+}
+
 TEST(IndexLists, AcceptsDisjointLists) {
   EXPECT_NO_THROW(check_disjoint({{0, 3}, {}, {1}}, {2, 4}, {}, 5, false, "test"));
   EXPECT_NO_THROW(check_disjoint({{0, 3}, {3}}, {2}, {4, 1}, 5, true, "test"));

@@ -107,6 +107,16 @@ TEST(Minimum, RefusesTheImpossibleWithoutADraw) {
             "clients have 7 to share; lower one of them");
 }
 
+// What is wrong may be the share of D_val.
+TEST(Minimum, SaysWhatIsHeldOut) {
+  PartitionRequest little = request(2, 2);
+  little.available.resize(3);
+  EXPECT_EQ(message_of<OptionError>([&] { refuse_impossible(little); }),
+            "partition.min_samples = 2 and partition.clients = 2 need 2 x 2 samples, but the "
+            "clients have 3 to share beside the 4 that validation.ratio holds out; lower one of "
+            "them");
+}
+
 TEST(Minimum, OfNothingAllowsMoreClientsThanSamples) {
   const auto partition =
       draw_with_minimum(request(9, 0), "test", [] { return Lists(9, IndexList{}); });

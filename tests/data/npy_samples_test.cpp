@@ -89,7 +89,9 @@ TEST(NpySamples, RefusesOtherLabels) {
   expect_contains(refusal(npy_bytes("(1, 1, 1)", {0})), "labels have [N] or [N, 1]");
   expect_contains(refusal(npy_bytes("()", {0})), "labels have [N] or [N, 1]");
   expect_contains(refusal(npy_file("<f4", "(1,)", bytes_of<float>({1}))), "integers are wanted");
-  expect_contains(refusal(npy_file("|i1", "(2,)", {1, 0xff})), "label -1 at row 1");
+  expect_contains(refusal(npy_file("|i1", "(2,)", {1, 0xff})),
+                  "label -1 at row 1 (counted from 0); labels are class numbers from 0, below "
+                  "100000; the others of it are of 2 classes, 0 to 1");
   expect_contains(refusal(npy_file("<i4", "(1,)", bytes_of<std::int32_t>({100000}))),
                   "label 100000 at row 0");
 }

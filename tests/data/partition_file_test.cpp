@@ -72,10 +72,21 @@ TEST_F(PartitionFile, HasATestSetInPooledRuns) {
 
 TEST_F(PartitionFile, RefusesOtherKeys) {
   EXPECT_EQ(refusal(R"({"clients": [[0]], "client": [[0]]})"),
-            ": unknown key \"client\"; a partition file has clients, validation, test, counts, "
-            "source, data");
+            ": unknown key 'client'; did you mean 'clients'? known: clients, counts, data, source, "
+            "test, validation");
   EXPECT_EQ(refusal(R"({"validation": [0]})"),
             " has no \"clients\", the list of the clients' lists of samples");
+}
+
+// A fingerprint that is misspelt would not be looked at, and one given twice counts once.
+TEST_F(PartitionFile, RefusesOtherKeysOfTheData) {
+  EXPECT_EQ(refusal(R"({"clients": [[0]], "data": {"fingerprnt": "00"}})"),
+            ": unknown key 'fingerprnt' in \"data\"; did you mean 'fingerprint'? known: "
+            "fingerprint, name, samples");
+  EXPECT_EQ(refusal(R"({"clients": [[0]], "data": {"name": "x", "name": "fashion-mnist"}})"),
+            ": the key \"name\" is given twice");
+  EXPECT_EQ(refusal(R"({"clients": [[0]], "clients": [[1]]})"),
+            ": the key \"clients\" is given twice");
 }
 
 TEST_F(PartitionFile, RefusesWhatIsNoPartition) {

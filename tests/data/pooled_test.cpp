@@ -153,7 +153,7 @@ IndexList everything(const FederatedData& data) {
   return all;
 }
 
-// Training, D_val and test are disjoint, by index: each sample is in exactly one list.
+// U25: training, D_val and test are disjoint, by index: each sample is in exactly one list.
 TEST_F(PooledRun, GivesEverySampleToOneClientOrTheServer) {
   for (const char* scheme : {"dirichlet", "dirichlet-client", "iid", "shards", "classes"}) {
     partition_.scheme = Part{scheme, {}};

@@ -1,5 +1,7 @@
 #include "data/shared_images.h"
 
+#include <cstring>
+
 #include "data/fingerprint.h"
 #include "data/testing.h"
 
@@ -16,6 +18,15 @@ Samples images(std::vector<std::uint8_t> values) {
                .owners = {},
                .is_features = false};
   made.labels.resize(made.pixels.size());
+  return made;
+}
+
+// Rows of one feature with these values.
+Samples features(const std::vector<float>& values) {
+  Samples made = images(std::vector<std::uint8_t>(values.size()));
+  made.is_features = true;
+  made.pixels.resize(values.size() * sizeof(float));
+  std::memcpy(made.pixels.data(), values.data(), made.pixels.size());
   return made;
 }
 
@@ -66,6 +77,17 @@ TEST(SharedImages, AreFoundInAPooledSet) {
   data.validation = {3};
   data.test = {2, 4, 5};
   EXPECT_EQ(shared(data), line(2, 0, 1));
+}
+
+TEST(SharedImages, OfFeaturesAreSamples) {
+  FederatedData data;
+  data.dataset.training = features({1, 2});
+  data.dataset.test = features({2});
+  data.clients = {{0, 1}};
+  data.test = {0};
+  EXPECT_TRUE(shared(data).starts_with(
+      "samples with an equal copy in another part: 1 of the clients in the test set, "))
+      << shared(data);
 }
 
 TEST(SharedImages, OfAnotherSizeAreOthers) {

@@ -66,14 +66,17 @@ TEST(Validation, RefusesASizeBeyondThePool) {
 
 TEST(Validation, NamesTheClassesThatItLacks) {
   const std::vector<std::string> names = {"cat", "1", "dog", "never"};
+  const std::string means =
+      ": its balanced accuracy, macro F1 and macro AUROC are means over the others";
   EXPECT_EQ(missing_classes({45}, labels(), labels(), names),
-            "D_val has no sample of class 0 (cat), 2 (dog)");
-  EXPECT_EQ(missing_classes({0, 60}, labels(), labels(), names), "D_val has no sample of class 1");
+            "D_val has no sample of class 0 (cat), 2 (dog)" + means);
+  EXPECT_EQ(missing_classes({0, 60}, labels(), labels(), names),
+            "D_val has no sample of class 1" + means);
   EXPECT_EQ(missing_classes({0, 45, 60}, labels(), labels(), names), "");
   // Another set's labels beside the training set's.
   const std::vector<std::int64_t> own = {2, 2, 0};
   EXPECT_EQ(missing_classes({0, 1}, own, labels(), names),
-            "D_val has no sample of class 0 (cat), 1");
+            "D_val has no sample of class 0 (cat), 1" + means);
 }
 
 // Half of 14 are 7; 1 + 1/2 + 1/4 = 7/4: 4, 2 and 1 samples.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -104,6 +105,25 @@ TEST(ClientMemory, IsTheSameOnDisk) {
     EXPECT_TRUE(std::filesystem::is_empty(folder)) << keeper.name;
   }
   std::filesystem::remove_all(folder);
+}
+
+// What `fedvg check` reckons with.
+TEST(ClientMemory, IsCountedByTheCorrection) {
+  for (const char* name : {"none", "fedprox", "scaffold", "feddyn", "moon", "elastic", "alone"}) {
+    std::int64_t found = -1;
+    ToyOptions options;
+    options.sizes = {20};
+    options.correction = part(name);
+    options.batch_norm = true;
+    options.after_end = [&found](LocalContext& context, ClientUpdate&) {
+      found = std::ranges::count_if(context.next_state, [&](const auto& entry) {
+        return entry.second.numel() == context.parameters.numel();
+      });
+    };
+    ToyFederation federation(std::move(options));
+    federation.round(1, {0});
+    EXPECT_EQ(Registry<Correction>::instance().make(part(name))->vectors_kept(), found) << name;
+  }
 }
 
 /// Keeps the number of the client's rounds that counted, and writes down what it found.

@@ -144,6 +144,42 @@ TEST(Divergence, SaysWhyARobustRoundIsVoid) {
   EXPECT_FALSE(federation.round(2, {0, 1, 2, 3, 4}).is_void);
 }
 
+// A model whose tensors are finite and whose outputs are not predicts nothing, which is wrong.
+TEST(Divergence, WhatIsNoNumberIsNoPrediction) {
+  ToyOptions options;
+  options.dtype = at::kFloat;
+  options.scripted = std::make_unique<Scripted>([](std::int64_t, std::int64_t) { return 3e38; });
+  ToyFederation federation(std::move(options));
+  ASSERT_FALSE(federation.round(1, {0, 1, 2}).is_void);
+  expect_finite(federation);
+  const std::vector<std::int64_t> ids = {0, 1, 2, 3, 4, 5};
+  Predictions predictions;
+  const Evaluation evaluation =
+      federation.driver->evaluate(*federation.store, ids, federation.stop, &predictions);
+  EXPECT_FALSE(std::isfinite(evaluation.loss));
+  EXPECT_EQ(evaluation.accuracy, 0);
+  EXPECT_EQ(evaluation.balanced_accuracy, 0);
+  EXPECT_EQ(evaluation.macro_auroc, std::nullopt);
+  EXPECT_EQ(without_prediction(evaluation.confusion), 6);
+  EXPECT_EQ(predictions.predicted, std::vector<std::int64_t>(6, kNoClass));
+}
+
+// Clients of one sample under BatchNorm: the reason names cause and remedy.
+TEST(Divergence, SaysWhyNobodyTookAStep) {
+  for (const bool batch_norm : {true, false}) {
+    ToyOptions options;
+    options.sizes = {1, 1, 1};
+    options.batch_norm = batch_norm;
+    ToyFederation federation(std::move(options));
+    const auto record = federation.round(1, {0, 1, 2});
+    EXPECT_EQ(record.is_void, batch_norm);
+    if (!batch_norm) continue;
+    EXPECT_NE(record.void_reason.find("BatchNorm has no statistics of a batch of one sample"),
+              std::string::npos);
+    EXPECT_NE(record.void_reason.find("partition.min_samples"), std::string::npos);
+  }
+}
+
 // Statistics of D_val at a model that overflows inside: float32 weights of 1e30 make
 // activations whose squares are not finite.
 TEST(Divergence, RefusesStatisticsThatAreNotFinite) {

@@ -9,10 +9,12 @@
 
 #include "engine/autocast.h"
 #include "engine/example_data.h"
+#include "engine/model_input.h"
 #include "engine/worker_pool.h"
 #include "fedvg/error.h"
 #include "fedvg/random.h"
 #include "kernels/instruction_set.h"
+#include "models/model_memory.h"
 
 namespace fedvg {
 namespace {
@@ -318,6 +320,60 @@ TEST(Federation, RefusesUpdatesThatDoNotFitIntoMemory) {
   expect_says(example.refusal(), {"median", "10", "engine.memory", "5 MB"});
   example.setup.engine.memory = 50;
   EXPECT_EQ(example.refusal(), "");
+}
+
+TEST(Federation, RefusesBatchesOfOneWithBatchNorm) {
+  Example example;
+  for (Samples* part : {&example.data.dataset.training, &example.data.dataset.test}) {
+    part->height = part->width = 16;
+    part->pixels.assign(part->labels.size() * 256, 7);
+  }
+  example.setup.train.batch_size = 1;
+  example.setup.model = {"resnet18", table({{"channels", 1}})};
+  expect_says(example.refusal(), {"train.batch_size", "at least 2", "model.norm = \"group\""});
+  example.setup.model = {"cnn", table({{"norm", "batch"}})};
+  expect_says(example.refusal(), {"train.batch_size", "model cnn", "model.norm = \"none\""});
+  example.setup.model = {"cnn", {}};
+  EXPECT_EQ(example.refusal(), "");
+  example.setup.model = {"cnn", table({{"norm", "batch"}})};
+  example.setup.train.batch_size = 2;
+  EXPECT_EQ(example.refusal(), "");
+}
+
+TEST(Federation, NamesTheOptionsOfAModelThatIsTooLarge) {
+  Example example;
+  for (const std::int64_t units : {std::int64_t{2'000'000'000'000}, INT64_MAX}) {
+    example.setup.model = {"mlp", table({{"hidden", Array{units}}})};
+    expect_says(example.refusal(), {"model.hidden: fc1.weight of [", "this machine has"});
+  }
+  EXPECT_EQ(testing::refusal([] { check_copies(1e6, 2, 1, "mlp"); }), "");
+  const double bytes = machine_memory() / 6.5;  // 1 + 2 x 2 + 2 x 1 = 7 of them
+  expect_says(testing::refusal([&] { check_copies(bytes, 2, 1, "mlp"); }),
+              {"model.hidden: ", "with 2 workers", "engine.workers"});
+  EXPECT_EQ(testing::refusal([&] { check_copies(bytes, 1, 1, "mlp"); }), "");
+}
+
+TEST(Federation, SaysWhichOptionsHaveNoEffect) {
+  Example example;
+  const auto notes = [&] {
+    std::string all;
+    const Federation federation = example.federation();
+    for (const auto& note : federation.info().notes) all += note + "\n";
+    return all;
+  };
+  example.setup.train.buffers = "local";
+  example.setup.scoring.mode = "eval";
+  example.setup.engine.memory = 500;
+  example.setup.engine.state_memory = 7;
+  expect_says(notes(), {"train.buffers = \"local\" has no effect: model mlp has no BatchNorm",
+                        "scoring.mode = \"eval\" has no effect: model mlp has no BatchNorm",
+                        "engine.memory = 500 has no effect: method.combiner mean keeps no updates",
+                        "engine.state_memory = 7 has no effect: clients keep no state"});
+  example.setup.train.buffers = "global";
+  example.setup.scoring.mode = "train";
+  example.setup.method = compose_method("scaffold");
+  example.setup.method.combiner = {"median", {}};
+  EXPECT_EQ(notes(), "");
 }
 
 TEST(Federation, RefusesLocalStepsOfUnknownLength) {

@@ -140,6 +140,21 @@ TEST_F(InitialModel, ListsWhatDoesNotFit) {
   EXPECT_THAT(refusal(), HasSubstr("cannot be opened"));
 }
 
+TEST_F(InitialModel, IsFinite) {
+  at::Tensor weight = at::full({4, 9}, 1.0, at::kDouble);
+  weight[1][2].fill_(1e300);
+  const auto arrays = [&] {
+    return std::vector{to_array("fc1.weight", weight), to_array("fc1.bias", at::full({4}, 0.5)),
+                       to_array("fc2.weight", at::full({3, 4}, 0.25)),
+                       to_array("fc2.bias", at::full({3}, 2.0))};
+  };
+  setup.initial_model = write(arrays());
+  EXPECT_THAT(refusal(), HasSubstr("model.init: " + setup.initial_model +
+                                   ": fc1.weight: 1 of its 36 numbers is not finite"));
+  setup.engine.precision = "float64";
+  EXPECT_EQ(refusal(), "accepted");
+}
+
 // Scripted: norm (BatchNorm of 9), `between`, fc to three classes.
 std::string save_network(const std::filesystem::path& folder, const std::string& between = "x = x",
                          bool features = false) {

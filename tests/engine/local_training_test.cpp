@@ -4,7 +4,9 @@
 
 #include <ATen/ops/linalg_vector_norm.h>
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "fedvg/error.h"
 #include "toy_federation.h"
@@ -258,6 +260,46 @@ TEST(Elastic, CountsTheSamplesItTrainsOn) {
   EXPECT_EQ(record.clients[0].steps, 2 * 2);
   EXPECT_EQ(record.clients[1].samples, 3);
   EXPECT_NEAR(record.clients[0].weight, 14.0 / 17, 1e-15);
+}
+
+// The server's sensitivities are of the images themselves, whatever training makes of them.
+TEST(Elastic, ProbesImagesAsTheyAre) {
+  Samples samples{.channels = 1, .height = 4, .width = 4};
+  Random random(3, "probe-images");
+  samples.labels.resize(32);
+  for (auto& label : samples.labels) label = static_cast<std::int64_t>(random.below(3));
+  samples.pixels.resize(32 * 16);
+  for (auto& pixel : samples.pixels) pixel = static_cast<std::uint8_t>(random.below(256));
+  ImageFormat format;
+  format.dtype = at::kDouble;
+  const ByteStore images(samples, format, {});
+  Samples turned = samples;  // that the probe tells images from the same ones turned over
+  for (auto image = turned.pixels.begin(); image != turned.pixels.end(); image += 16) {
+    std::reverse(image, image + 16);
+  }
+  const ByteStore others(turned, format, {});
+  std::vector<at::Tensor> omegas, deltas;
+  for (const auto& [store, augmented] :
+       {std::pair{&images, false}, std::pair{&images, true}, std::pair{&others, false}}) {
+    ToyOptions options;
+    options.sizes = {20};
+    options.correction = part("elastic");
+    options.batch_norm = true;
+    options.adjust = [store = store, augmented = augmented](DriverSetup& setup) {
+      setup.clients[0].store = store;
+      if (augmented) setup.rules.augmentation = {.flips = true, .padding = 2};
+    };
+    options.after_end = [&](LocalContext&, ClientUpdate& update) {
+      omegas.push_back(update.note.at("omega").clone());
+      deltas.push_back(update.delta.clone());
+    };
+    ToyFederation federation(std::move(options));
+    federation.round(1, {0});
+  }
+  ASSERT_EQ(omegas.size(), 3U);
+  EXPECT_TRUE(omegas[0].equal(omegas[1]));
+  EXPECT_FALSE(omegas[0].equal(omegas[2]));
+  EXPECT_GT(largest(deltas[0].sub(deltas[1])), 0);
 }
 
 // U50: the schedule acts on the round, whoever takes part: in round 3 at rate 0 nobody moves,

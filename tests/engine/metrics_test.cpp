@@ -113,6 +113,31 @@ TEST(Metrics, TheMeanOfModelsAddsTheirConfusions) {
   EXPECT_THAT(mean.confusion, ElementsAre(ElementsAre(2, 0), ElementsAre(1, 1)));
 }
 
+// Four samples of class 0, two of class 1; one of each has probabilities that are no numbers.
+TEST(Metrics, ASampleWithoutPredictionIsWrong) {
+  const Predictions predictions{
+      .classes = 2, .labels = {0, 0, 0, 0, 1, 1}, .predicted = {0, 0, 1, kNoClass, 1, kNoClass}};
+  const Confusion confusion = confusion_of(predictions);
+  EXPECT_THAT(confusion, ElementsAre(ElementsAre(2, 1, 1), ElementsAre(0, 1, 1)));
+  EXPECT_EQ(without_prediction(confusion), 2);
+  EXPECT_EQ(without_prediction(confusion_of(example())), 0);
+  EXPECT_THAT(class_samples(confusion), ElementsAre(4, 2));
+  EXPECT_THAT(recalls(confusion), ElementsAre(Optional(0.5), Optional(0.5)));
+  // 2 TP / (predicted + true): 4 / (2 + 4), 2 / (2 + 2)
+  EXPECT_DOUBLE_EQ(macro_f1(confusion).value(), (2.0 / 3 + 0.5) / 2);
+}
+
+TEST(Metrics, TheMeanOfModelsAddsWhatHasNoPrediction) {
+  Evaluation one, other;
+  one.confusion = {{2, 0}, {1, 1}};
+  other.confusion = {{1, 0, 1}, {0, 0, 2}};
+  for (const auto& pair : {std::vector{&one, &other}, std::vector{&other, &one}}) {
+    const Confusion sum = mean_of({pair[0], pair[1]}).confusion;
+    EXPECT_THAT(sum, ElementsAre(ElementsAre(3, 0, 1), ElementsAre(1, 1, 2)));
+    EXPECT_EQ(without_prediction(sum), 3);
+  }
+}
+
 TEST(Predictions, AreAppendedInOrder) {
   Predictions all;
   all.append({.classes = 2, .labels = {1}, .predicted = {0}, .probabilities = {0.75F, 0.25F}});

@@ -7,6 +7,9 @@
 #include <ATen/ops/full.h>
 #include <ATen/ops/zeros.h>
 
+#include <cmath>
+#include <limits>
+
 #include "engine/named_arrays.h"
 #include "fedvg/error.h"
 
@@ -58,6 +61,22 @@ TEST(ModelFile, FloatingPointTypesBecomeTheModels) {
       EXPECT_EQ(a.tensor.scalar_type(), own);
     }
   }
+}
+
+// 1e300 is a number as float64, and none as float32.
+TEST(ModelFile, NumbersThatAreNotFiniteAreNamedAndNothingIsWritten) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  at::Tensor values = at::arange(1, 5, at::kDouble);
+  const auto good = target("good", {2}), bad = target("bad", {4});
+  for (const double wrong : {nan, HUGE_VAL, -HUGE_VAL, 1e300}) {
+    values[2].fill_(wrong);
+    const auto text = refusal({counted("good", 2), to_array("bad", values)}, {good, bad});
+    EXPECT_THAT(text, ::testing::StartsWith("bad: 1 of its 4 numbers is not finite, the first "));
+    EXPECT_THAT(text, ::testing::HasSubstr(wrong == 1e300 ? "1e+300 (as float32) at position 2"
+                                                          : " at position 2"));
+    EXPECT_THAT(numbers_of(good.tensor), ElementsAre(0, 0));
+  }
+  EXPECT_EQ(refusal({to_array("bad", values)}, {target("bad", {4}, at::kDouble)}), "");
 }
 
 // The model's memory may be laid out otherwise than the file's, which is row-major.

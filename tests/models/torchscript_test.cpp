@@ -8,8 +8,11 @@
 #include <torch/csrc/jit/api/module.h>
 #include <unistd.h>
 
+#include <cmath>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 
 #include "fedvg/error.h"
 #include "models/testing.h"
@@ -31,7 +34,7 @@ jit::Module part(const char* name) {
   return module;
 }
 
-jit::Module batch_norm(const char* momentum) {
+jit::Module batch_norm(const char* momentum, const char* training = "self.training") {
   jit::Module norm = part("BatchNorm");
   norm.register_parameter("weight", trained(at::ones({4})), false);
   norm.register_parameter("bias", trained(at::zeros({4})), false);
@@ -43,8 +46,8 @@ def forward(self, x):
     if self.training:
         self.num_batches_tracked.add_(1)
     return torch.batch_norm(x, self.weight, self.bias, self.running_mean, self.running_var,
-                            self.training, )") +
-              momentum + ", 1e-5, False)\n");
+                            )") +
+              training + ", " + momentum + ", 1e-5, False)\n");
   return norm;
 }
 
@@ -60,9 +63,10 @@ def forward(self, x):
 }
 
 // images [B, 1, 2, 2]: norm of the four pixels, `between`, fc to three classes.
-jit::Module network(const std::string& between = "z = z", const char* momentum = "0.3") {
+jit::Module network(const std::string& between = "z = z", const char* momentum = "0.3",
+                    const char* training = "self.training") {
   jit::Module net = part("Net");
-  net.register_module("norm", batch_norm(momentum));
+  net.register_module("norm", batch_norm(momentum, training));
   net.register_module("fc", linear());
   net.define("def forward(self, x):\n    z = self.norm.forward(x.flatten(1))\n    " + between +
              "\n    return self.fc.forward(z)\n");
@@ -211,6 +215,30 @@ TEST_F(Torchscript, DropoutOfNothingIsNone) {
   EXPECT_THAT(refusal(), HasSubstr("in evaluation too"));
 }
 
+// Tracing makes a constant of what self.training was.
+TEST_F(Torchscript, SaysWhatATraceInEvaluationModeFixed) {
+  EXPECT_TRUE(saved(network("z = torch.dropout(z, 0.5, self.training)"))->notes().empty());
+  EXPECT_TRUE(saved(network("z = torch.dropout(z, 0.0, False)"))->notes().empty());
+  const std::string norm = "in training too BatchNorm keeps the running statistics of the file";
+  const auto traced = saved(network("z = z", "0.3", "False"));
+  ASSERT_EQ(traced->notes().size(), 1U);
+  EXPECT_THAT(traced->notes()[0], HasSubstr(path + ": " + norm + ", as tracing after eval()"));
+  const at::Tensor trained = traced->forward(images, Mode::train).logits;
+  EXPECT_TRUE(trained.equal(traced->forward(images, Mode::eval).logits));
+  EXPECT_THAT(saved(network("z = torch.dropout(z, 0.5, False)"))->notes()[0],
+              HasSubstr("in training too dropout is off, as"));
+  EXPECT_THAT(saved(network("z = torch.dropout(z, 0.5, False)", "0.3", "False"))->notes()[0],
+              HasSubstr(norm + " and dropout is off, as"));
+}
+
+TEST_F(Torchscript, RefusesBatchStatisticsInEvaluation) {
+  network("z = z", "0.3", "True").save(path);
+  EXPECT_THAT(refusal(), HasSubstr("BatchNorm takes the statistics of the batch in evaluation"));
+  // Without running statistics there are no others.
+  network("z = torch.batch_norm(z, None, None, None, None, True, 0.1, 1e-5, False)").save(path);
+  EXPECT_EQ(refusal(), "accepted");
+}
+
 TEST_F(Torchscript, GivesFeaturesWhereAMethodDoes) {
   EXPECT_FALSE(saved(network())->give_features());
   jit::Module net = network();
@@ -244,10 +272,112 @@ TEST_F(Torchscript, RefusesAnotherNumberOfClasses) {
   EXPECT_THAT(refusal({1, 3, 3, 3}), HasSubstr("fails on samples [2, 1, 3, 3]"));
 }
 
+// images [B, 1, 2, 2] straight to fc, of this type; `forward` makes `z` of images `x`.
+jit::Module plain(const std::string& forward, at::ScalarType type = at::kFloat) {
+  jit::Module net = part("Net");
+  net.register_parameter("weight", trained(at::ones({3, 4}, type)), false);
+  net.register_parameter("unused", trained(at::ones({2}, type)), false);
+  net.define("def forward(self, x):\n    " + forward + "\n    return z\n");
+  return net;
+}
+const std::string kLinear = "z = torch.matmul(x.flatten(1), self.weight.t())";
+
+TEST_F(Torchscript, RefusesWhatIsTrueOfOneNumberOfSamplesOnly) {
+  plain(kLinear).save(path);
+  EXPECT_EQ(refusal(), "accepted");
+  plain(kLinear + "[:5]").save(path);
+  EXPECT_THAT(refusal(), HasSubstr("forward() makes [5, 3] of samples [7, 1, 2, 2]"));
+  plain("z = torch.matmul(x.reshape([2, 4]), self.weight.t())").save(path);
+  EXPECT_THAT(refusal(), HasSubstr("fails on samples [7, 1, 2, 2]"));
+  // Beyond what is tried: in use.
+  const auto model = saved(plain(kLinear + "[:9]"));
+  model->forward(at::rand({9, 1, 2, 2}), Mode::eval);
+  EXPECT_THROW(model->forward(at::rand({10, 1, 2, 2}), Mode::eval), DataError);
+}
+
+TEST_F(Torchscript, RefusesWhatHasNoGradient) {
+  for (const std::string& forward :
+       {kLinear + ".detach()", std::string("z = x.flatten(1)[:, :3] * 2.0")}) {
+    plain(forward).save(path);
+    EXPECT_THAT(refusal(), HasSubstr("logits have no gradient")) << forward;
+  }
+}
+
+TEST_F(Torchscript, RefusesWhatFailsInTraining) {
+  plain(kLinear + "\n    if self.training:\n        z = z.reshape([-1, 100])").save(path);
+  EXPECT_THAT(refusal(), HasSubstr("forward() fails on samples [7, 1, 2, 2]"));
+}
+
+TEST_F(Torchscript, ConvertsOtherTypesOrNamesThem) {
+  for (const auto type : {at::kHalf, at::kDouble}) {
+    const auto model = saved(plain(kLinear, type));
+    EXPECT_EQ(find_tensor(model->parameters(), "weight").scalar_type(), at::kFloat);
+    EXPECT_EQ(model->forward(images, Mode::eval).logits.scalar_type(), at::kFloat);
+    ASSERT_EQ(model->notes().size(), 1U);
+    const std::string name = type == at::kHalf ? "weight is float16" : "weight is float64";
+    EXPECT_THAT(model->notes()[0], HasSubstr(name));
+    const std::string cast = type == at::kHalf ? "x.half()" : "x.double()";
+    plain("x = " + cast + "\n    " + kLinear, type).save(path);
+    EXPECT_THAT(refusal(), HasSubstr(path));
+    EXPECT_THAT(refusal(), HasSubstr(name + " in the file"));
+    EXPECT_THAT(refusal(), HasSubstr("module.float()"));
+  }
+}
+
+// A probe is no training: what a module counts in training starts as in the file.
+TEST_F(Torchscript, IsTriedOnACopy) {
+  jit::Module counting = part("Net");
+  counting.register_attribute("calls", c10::IntType::get(), 0);
+  counting.register_parameter("weight", trained(at::ones({3, 4})), false);
+  counting.define("def forward(self, x):\n    self.calls = self.calls + 1\n    " + kLinear +
+                  "\n    return z * float(self.calls)\n");
+  const auto model = saved(counting);
+  EXPECT_TRUE(
+      model->forward(at::ones({2, 1, 2, 2}), Mode::train).logits.equal(at::full({2, 3}, 4.0)));
+}
+
+TEST_F(Torchscript, RefusesWeightsThatAreNotFinite) {
+  for (const double wrong : {std::nan(""), 1e300}) {
+    jit::Module net = plain(kLinear, at::kDouble);
+    net.register_buffer("scale", at::full({3}, wrong, at::kDouble));
+    net.save(path);
+    EXPECT_THAT(refusal(), HasSubstr(path + ": scale: 3 of its 3 numbers are not finite"));
+  }
+}
+
+TEST_F(Torchscript, RefusesADamagedFile) {
+  jit::Module net = plain(kLinear);
+  net.register_buffer("table", at::full({1000}, 1.5));
+  net.save(path);
+  std::ifstream in(path, std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(in), {}};
+  const float number = 1.5F;
+  const std::string weight(reinterpret_cast<const char*>(&number), sizeof number);
+  const auto found = bytes.find(weight + weight);
+  ASSERT_NE(found, std::string::npos);
+  bytes[found + 400] = static_cast<char>(bytes[found + 400] ^ 1);
+  std::ofstream(path, std::ios::binary) << bytes;
+  EXPECT_THAT(refusal(), HasSubstr(path + " is damaged in "));
+  EXPECT_THAT(refusal(), HasSubstr("data/"));
+}
+
+TEST_F(Torchscript, RefusesChannelsThatTheDataLack) {
+  plain(kLinear).save(path);
+  for (const std::int64_t channels : {std::int64_t{2}, INT64_MAX}) {
+    try {
+      build_model("torchscript", kInput, Table{{"file", path}, {"channels", channels}});
+      FAIL();
+    } catch (const OptionError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("model.channels: " + std::to_string(channels)));
+    }
+  }
+}
+
 TEST_F(Torchscript, RefusesWhatIsNoTorchscript) {
   EXPECT_THAT(refusal(), HasSubstr("cannot be opened"));
   std::ofstream(path) << "net";
   EXPECT_THAT(refusal(), HasSubstr("not a TorchScript file"));
+  EXPECT_THAT(refusal(), HasSubstr("archive); weights alone"));  // and no advice about checkpoints
   EXPECT_THROW(build_model("torchscript", kInput), OptionError);
   jit::Module empty = part("Empty");
   empty.define("def forward(self, x):\n    return x\n");

@@ -76,6 +76,15 @@ TEST_F(Compare, RoundsThatWereNotMeasuredAreNoZeros) {
   EXPECT_FALSE(result.groups.at(0).last_mean.deviation.has_value());
 }
 
+TEST_F(Compare, ARunWithoutFiniteNumbersIsLeftOut) {
+  const auto result = compare_runs({run("a", {.accuracies = {"0.4", "0.6"}}),
+                                    run("b", {.seed = 2, .accuracies = {"0.4", "nan"}})},
+                                   {.last = 2});
+  EXPECT_THAT(result.groups.at(0).seeds, ElementsAre(1));
+  EXPECT_THAT(result.notes,
+              ElementsAre(HasSubstr("b is left out: test_accuracy is not finite in its last")));
+}
+
 TEST_F(Compare, WhatTellsGroupsApartIsInTheirLabels) {
   const auto result = compare_runs(
       {run("a", {.accuracies = {"0.4"}}), run("b", {.accuracies = {"0.5"}, .alpha = "1.0"}),

@@ -220,6 +220,39 @@ TEST_F(ConfigurationTest, WhatASettingReplacesIsSaid) {
   EXPECT_THAT(load("[train]\nparticipants = 5\n").notes, IsEmpty());
 }
 
+TEST_F(ConfigurationTest, WhatHasNoEffectIsSaid) {
+  const auto notes = [&](const std::string& text) { return load(text).notes; };
+  EXPECT_THAT(notes("[partition]\noverlap = true\n"),
+              ElementsAre(HasSubstr("partition.overlap = true has no effect with "
+                                    "partition.scheme = \"dirichlet\"")));
+  EXPECT_THAT(notes("[partition]\noverlap = true\nscheme = \"file\"\nfile = \"p\"\n"), IsEmpty());
+  EXPECT_THAT(notes("[partition]\non_short = \"refuse\"\nmin_samples = 0\n"),
+              ElementsAre("partition.on_short = \"refuse\" has no effect with "
+                          "partition.min_samples = 0"));
+  EXPECT_THAT(notes("[partition]\non_short = \"refuse\"\n"), IsEmpty());
+
+  const std::string scoring = "[scoring]\nmode = \"eval\"\nbatch_size = 5\n[method]\n";
+  const std::vector<::testing::Matcher<std::string>> both = {
+      HasSubstr("scoring.mode = \"eval\" has no effect with method.weighting"),
+      HasSubstr("scoring.batch_size = 5 has no effect with method.weighting")};
+  EXPECT_THAT(notes(scoring + "name = \"fedavg\"\n"), ::testing::ElementsAreArray(both));
+  EXPECT_THAT(notes(scoring + "name = \"fedvg\"\nweighting = {norm = \"delta\"}\n"),
+              ::testing::ElementsAreArray(both));
+  EXPECT_THAT(notes(scoring + "name = \"fedavg\"\n[train]\nbuffers = \"local\"\n"),
+              ElementsAre(both[0]));
+  for (const char* method : {"fedvg", "fedavg+fedvg", "scaffold+fedvg"}) {
+    EXPECT_THAT(notes(scoring + "name = \"" + method + "\"\n"), IsEmpty());
+  }
+
+  EXPECT_THAT(notes("[method]\nserver = {nesterov = false}\n"),
+              ElementsAre(HasSubstr("method.server.nesterov = false has no effect")));
+  EXPECT_THAT(notes("[method]\nname = \"fedavgm\"\nserver = {nesterov = false}\n"), IsEmpty());
+  EXPECT_THAT(notes("[method]\nname = \"local\"\nserver = {lr = 0.1}\nweighting = \"size\"\n"),
+              ElementsAre(HasSubstr("method.server has no effect with method.name = \"local\""),
+                          HasSubstr("method.weighting has no effect")));
+  EXPECT_THAT(notes("[method]\nname = \"local\"\n"), IsEmpty());
+}
+
 TEST_F(ConfigurationTest, AFileAloneIsATorchscriptModel) {
   for (const char* text : {"model = {file = \"net.ts\"}\n", "[model]\nfile = \"net.ts\"\n",
                            "[model]\nname = \"torchscript\"\nfile = \"net.ts\"\n"}) {

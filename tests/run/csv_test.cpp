@@ -23,6 +23,8 @@ TEST(Csv, NumbersTakeTheShortestFormThatReadsBack) {
   EXPECT_EQ(shortest(1.0 / 3.0), "0.3333333333333333");
   EXPECT_EQ(shortest(0.1 + 0.2), "0.30000000000000004");
   EXPECT_EQ(shortest(-std::numeric_limits<double>::infinity()), "-inf");
+  EXPECT_EQ(shortest(std::nan("")), "nan");
+  EXPECT_EQ(shortest(-std::nan("")), "nan");
   EXPECT_EQ(*number_in(shortest(5e-324), ""), 5e-324);
 }
 

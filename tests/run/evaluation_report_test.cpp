@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace fedvg {
 namespace {
 
@@ -31,6 +33,20 @@ TEST(EvaluationReport, PredictionsNameClasses) {
                                 .probabilities = {0.25F, 0.75F, 0.4F, 0.6F}};
   EXPECT_EQ(predictions_table({7, 3}, predictions, {"a,b", "c"}),
             "sample,label,predicted,probability\n7,c,c,0.75\n3,\"a,b\",c,0.6\n");
+}
+
+TEST(EvaluationReport, LeavesEmptyWhatWasNotPredicted) {
+  const float nan = std::nanf("");
+  const Predictions predictions{.classes = 2,
+                                .labels = {1, 0},
+                                .predicted = {kNoClass, 0},
+                                .probabilities = {nan, nan, 0.75F, 0.25F}};
+  EXPECT_EQ(predictions_table({7, 3}, predictions, {"a", "c"}),
+            "sample,label,predicted,probability\n7,c,,\n3,a,a,0.75\n");
+  Evaluation evaluation{.accuracy = 0.5, .loss = -std::nan("")};
+  evaluation.confusion = confusion_of(predictions);
+  EXPECT_NE(evaluation_text(evaluation, {"a", "c"}).find("loss               nan\n"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -2,9 +2,12 @@
 // the size of files, whose signal is ignored: write() then fails, as on a full disk,
 // after a part of the bytes.
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <csignal>
 
@@ -72,6 +75,59 @@ TEST(WholeFile, AFolderThatIsNotThereIsNamed) {
   EXPECT_THAT(
       message_of<RunError>([&] { write_whole_file(folder.path() / "absent" / "model", ""); }),
       HasSubstr("absent/model: cannot be written: No such file"));
+}
+
+// Somebody's own file of that name is no leftover.
+TEST(WholeFile, LeavesAFileAloneThatIsCalledLikeItsTemporary) {
+  const TestFolder folder;
+  const auto own = folder.file("model.part", "own");
+  write_whole_file(folder.path() / "model", "whole");
+  EXPECT_EQ(content_of(own), "own");
+  EXPECT_EQ(content_of(folder.path() / "model"), "whole");
+  EXPECT_EQ(files_in(folder.path()), 2U);
+}
+
+TEST(WholeFile, FollowsLinksAndLeavesThem) {
+  const TestFolder folder;
+  const auto target = folder.file("there/target", "old");
+  const auto link = folder.path() / "link", chain = folder.path() / "chain",
+             dangling = folder.path() / "dangling";
+  std::filesystem::create_symlink("there/target", link);
+  std::filesystem::create_symlink("link", chain);
+  std::filesystem::create_symlink("there/none-yet", dangling);
+  for (const auto& path : {link, chain}) {
+    write_whole_file(path, path.filename().string());
+    EXPECT_TRUE(std::filesystem::is_symlink(path));
+    EXPECT_EQ(content_of(target), path.filename().string());
+  }
+  write_whole_file(dangling, "new");
+  EXPECT_TRUE(std::filesystem::is_symlink(dangling));
+  EXPECT_EQ(content_of(folder.path() / "there/none-yet"), "new");
+  EXPECT_EQ(files_in(folder.path() / "there"), 2U);
+}
+
+TEST(WholeFile, WritesThroughAPipe) {
+  const TestFolder folder;
+  const auto path = folder.path() / "pipe";
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  const int reader = ::open(path.c_str(), O_RDONLY | O_NONBLOCK);
+  ASSERT_GE(reader, 0);
+  write_whole_file(path, "through");
+  char read[16] = {};
+  EXPECT_EQ(::read(reader, read, sizeof read), 7);
+  EXPECT_STREQ(read, "through");
+  ::close(reader);
+  EXPECT_TRUE(std::filesystem::is_fifo(path));
+  EXPECT_EQ(files_in(folder.path()), 1U);
+}
+
+TEST(WholeFile, RefusesAFolderAndLinksInACircle) {
+  const TestFolder folder;
+  EXPECT_THAT(message_of<RunError>([&] { write_whole_file(folder.path(), ""); }),
+              HasSubstr("cannot be written: Is a directory"));
+  std::filesystem::create_symlink("circle", folder.path() / "circle");
+  EXPECT_THAT(message_of<RunError>([&] { write_whole_file(folder.path() / "circle", ""); }),
+              HasSubstr("circle: cannot be written: Too many levels of symbolic links"));
 }
 
 TEST(GrowingFile, TakesBackAPieceThatDoesNotFit) {

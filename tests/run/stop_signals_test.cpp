@@ -8,7 +8,8 @@ namespace fedvg {
 namespace {
 
 TEST(StopSignals, TheFirstOneIsARequest) {
-  for (const int signal : {SIGINT, SIGTERM}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    std::signal(signal, SIG_DFL);  // under nohup SIGHUP is ignored
     const StopSignals signals;
     EXPECT_FALSE(signals.requested());
     std::raise(signal);
@@ -24,6 +25,15 @@ TEST(StopSignalsDeathTest, TheSecondOneEndsTheProcessAtOnce) {
         std::raise(SIGTERM);
       },
       ::testing::ExitedWithCode(130), "stopped at once");
+}
+
+// A terminal that closes may send it twice: the model must still be saved.
+TEST(StopSignals, ASecondHangUpIsNoSecondOne) {
+  std::signal(SIGHUP, SIG_DFL);
+  const StopSignals signals;
+  std::raise(SIGHUP);
+  std::raise(SIGHUP);
+  EXPECT_TRUE(signals.requested());
 }
 
 TEST(StopSignals, AnIgnoredSignalStaysIgnoredAndHandlersComeBack) {

@@ -79,5 +79,21 @@ TEST(MemoryEstimate, AddsUpModelsAndData) {
             "of data, beside libtorch and the activations of a batch");
 }
 
+// (1 + 0 + 1) * 1 MB + 3 MB + 10 MB = 15 MB.
+TEST(MemoryEstimate, AddsTheStatesOfTheClients) {
+  MemoryEstimate estimate{
+      .model = 1'000'000, .parts = 1, .workers = 1, .data = 3'000'000, .states = 10'000'000};
+  EXPECT_EQ(estimate.total(), 15'000'000);
+  EXPECT_EQ(estimate.text(),
+            "memory: about 15.0 MB = (1 sum + 0 waiting + 1 worker) x 1.0 MB of model + 3.0 MB of "
+            "data + 10.0 MB of clients' states, beside libtorch and the activations of a batch");
+  estimate.on_disk = 7'000'000;
+  EXPECT_EQ(estimate.total(), 15'000'000);
+  EXPECT_NE(estimate.text().find("10.0 MB of clients' states (engine.state_memory; 7.0 MB more on "
+                                 "disk)"),
+            std::string::npos)
+      << estimate.text();
+}
+
 }  // namespace
 }  // namespace fedvg

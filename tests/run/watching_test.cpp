@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "run/round_lines.h"
 #include "run/run_summary.h"
 
@@ -79,7 +82,7 @@ TEST(RunSummary, TellsLastFromBest) {
   summary.add(round_of(2, 0.7));
   summary.add(round_of(3, 0.6));
   EXPECT_EQ(summary.seconds_per_round(), 2);
-  EXPECT_THAT(summary.lines("global model", 10000, 0),
+  EXPECT_THAT(summary.lines("global model", 10000, 0, "images"),
               ElementsAre("finished    3 rounds in 6 s",
                           "last        test accuracy 0.6000, loss 1.5000: global model after round "
                           "3, 10000 test images",
@@ -97,15 +100,48 @@ TEST(RunSummary, RepeatsNotesAndWarnings) {
     result.validation = {0.25, 2};
     summary.add(result);
   }
-  const auto lines = summary.lines("global model", 100, 50);
+  const auto lines = summary.lines("global model", 100, 50, "samples");
   EXPECT_THAT(lines, ::testing::IsSupersetOf(
                          {"D_val       accuracy 0.2500, loss 2.0000: global model after round 12, "
-                          "50 validation images",
+                          "50 validation samples",
                           "note        3 of 10 clients are empty and never take part",
                           "warning     1 of 12 rounds void (all rejected): round 4",
                           "warning     client 17 rejected (dead) in rounds 1, 2, 3, 4, 5, 6, 7, 8, "
                           "9, 10 and 2 more"}));
   EXPECT_FALSE(summary.all_void());
+}
+
+TEST(RoundLines, WarnOfALossThatIsNotFinite) {
+  Evaluation evaluation{.accuracy = 0.5, .loss = 2};
+  evaluation.confusion = {{2, 0, 1}, {0, 1, 2}};
+  EXPECT_EQ(loss_warning(evaluation, "global model", "D_val"), "");
+  for (const double loss : {std::nan(""), std::numeric_limits<double>::infinity()}) {
+    evaluation.loss = loss;
+    EXPECT_THAT(loss_warning(evaluation, "global model", "D_val"),
+                ::testing::AllOf(HasSubstr("the loss on D_val is not finite (global model): "),
+                                 HasSubstr("3 of 6 samples have no prediction")));
+  }
+  EXPECT_EQ(figure_text(-std::nan("")), "nan");
+  EXPECT_EQ(figure_text(12345), "1.234e+04");
+}
+
+// The best model is one that computes something, however often class 0 is right.
+TEST(RunSummary, TheBestRoundHasAFiniteLoss) {
+  RunSummary summary;
+  RoundResult broken = round_of(1, 0.9);
+  broken.test->loss = -std::nan("");
+  broken.validation = broken.test;
+  summary.add(broken);
+  auto lines = summary.lines("global model", 100, 50, "images");
+  EXPECT_THAT(lines, ::testing::IsSupersetOf(
+                         {"last        test accuracy 0.9000, loss nan: global model after round 1, "
+                          "100 test images",
+                          "best        none: no test loss was finite",
+                          "warning     loss on D_val not finite (global model): round 1",
+                          "warning     loss on the test set not finite (global model): round 1"}));
+  summary.add(round_of(2, 0.4));
+  lines = summary.lines("global model", 100, 50, "images");
+  EXPECT_THAT(lines, ::testing::Contains("best        test accuracy 0.4000, after round 2"));
 }
 
 TEST(RunSummary, KnowsWhenEveryRoundWasVoid) {

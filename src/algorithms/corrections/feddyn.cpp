@@ -35,6 +35,8 @@ class FedDyn final : public Correction {
  public:
   explicit FedDyn(const FedDynOptions& options) : options_(options) {}
 
+  std::int64_t vectors_kept() const override { return 1; }
+
   void begin(LocalContext& context) const override {
     at::Tensor pull = context.global.neg();  // h_k - w
     if (const auto h = context.state->find("h"); h != context.state->end()) pull.add_(h->second);

@@ -34,6 +34,7 @@ class Moon final : public Correction {
   bool corrects_gradients() const override { return false; }
 
   bool needs_features() const override { return true; }
+  std::int64_t vectors_kept() const override { return 1; }
 
   void begin(LocalContext& context) const override {
     context.tools->load_replica(kGlobal, context.global, *context.global_buffers);

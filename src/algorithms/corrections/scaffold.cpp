@@ -22,6 +22,8 @@ class Scaffold final : public Correction {
  public:
   explicit Scaffold(const NoOptions&) {}
 
+  std::int64_t vectors_kept() const override { return 1; }
+
   void check(const LocalOptimizer& optimizer, bool kept) const override {
     require_path_length(optimizer, kept, "scaffold",
                         "its control variates are changes of the model per step and learning rate");

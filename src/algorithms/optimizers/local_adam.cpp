@@ -80,6 +80,7 @@ class LocalAdam final : public LocalOptimizer {
     v_ = state.at("v").clone();
     steps_ = state.at("steps").item<std::int64_t>();
   }
+  std::int64_t vectors_kept() const override { return 2; }
 
  private:
   AdamOptions<decoupled> options_;

@@ -79,6 +79,7 @@ class LocalSgd final : public LocalOptimizer {
     const auto found = state.find("velocity");
     velocity_ = found == state.end() ? at::Tensor() : found->second.clone();
   }
+  std::int64_t vectors_kept() const override { return options_.momentum == 0 ? 0 : 1; }
 
  private:
   LocalSgdOptions options_;

@@ -25,8 +25,10 @@ struct DirichletOptions {
 
   template <class Visitor>
   static void describe(Visitor& visit) {
-    visit("alpha", &DirichletOptions::alpha, above_up_to(0, 1e9),
-          "concentration: small = few classes and very unequal clients, 100 = nearly even");
+    visit(
+        "alpha", &DirichletOptions::alpha, between(kLeastAlpha, 1e9),
+        "concentration: small = few classes and very unequal clients, 100 = nearly even; at least "
+        "1e-6");
   }
 };
 

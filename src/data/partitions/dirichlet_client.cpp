@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "data/minimum.h"
+#include "data/proportions.h"
 #include "data/stratify.h"
 #include "fedvg/partition.h"
 #include "fedvg/random.h"
@@ -32,8 +33,9 @@ struct DirichletClientOptions {
 
   template <class Visitor>
   static void describe(Visitor& visit) {
-    visit("alpha", &DirichletClientOptions::alpha, above_up_to(0, 1e9),
-          "concentration: small = few classes a client, 100 = nearly even");
+    visit("alpha", &DirichletClientOptions::alpha, between(kLeastAlpha, 1e9),
+          "concentration: small = few classes a client, 100 = nearly even; at least "
+          "1e-6");
   }
 };
 

@@ -22,8 +22,9 @@ struct QuantityOptions {
 
   template <class Visitor>
   static void describe(Visitor& visit) {
-    visit("alpha", &QuantityOptions::alpha, above_up_to(0, 1e9),
-          "concentration: small = very unequal sizes, 100 = nearly even");
+    visit("alpha", &QuantityOptions::alpha, between(kLeastAlpha, 1e9),
+          "concentration: small = very unequal sizes, 100 = nearly even; at least "
+          "1e-6");
   }
 };
 

@@ -14,6 +14,7 @@
 #include "data/folder_content.h"
 #include "data/image_set.h"
 #include "data/test_holdout.h"
+#include "data/utf8.h"
 #include "data/wording.h"
 #include "fedvg/dataset.h"
 #include "fedvg/error.h"
@@ -91,6 +92,9 @@ class Listing {
       throw DataError(full(folder) + " holds " +
                       (content.images.empty() ? "no " : "images, but no ") + kind +
                       " folders; data.path is " + kExpected);
+    }
+    for (const std::string& name : content.folders) {
+      check_name(name, full(folder) + ": the " + kind + " folder is", "rename it");
     }
     if (!content.images.empty()) {
       unused_.push_back("images directly in " + full(folder) +

@@ -14,6 +14,7 @@
 #include "data/file_bytes.h"
 #include "data/folder_content.h"
 #include "data/image_set.h"
+#include "data/utf8.h"
 #include "data/wording.h"
 #include "fedvg/dataset.h"
 #include "fedvg/error.h"
@@ -56,11 +57,18 @@ std::pair<std::string, std::string> cut(const std::string& line) {
   return {line.substr(0, tab), line.substr(tab + 1)};
 }
 
+// A list names what lies in a folder, nothing elsewhere.
+void check_entry(const std::string& name, const std::string& place) {
+  if (name.find('/') == std::string::npos && name != "." && name != "..") return;
+  throw DataError(place + escaped(name) + " is a path; a name in the folder is wanted");
+}
+
 std::map<std::string, std::int64_t> numbered(const std::vector<std::string>& wnids,
                                              const std::filesystem::path& path) {
   if (wnids.empty()) throw DataError(path.string() + " is empty; it lists the classes");
   std::map<std::string, std::int64_t> labels;
   for (const std::string& wnid : wnids) {
+    check_entry(wnid, path.string() + ": ");
     if (labels.emplace(wnid, std::ssize(labels)).second) continue;
     throw DataError(path.string() + " lists " + wnid + " twice");
   }
@@ -144,6 +152,7 @@ class TinyImageNet final : public DatasetReader {
             (wnid.empty() ? "no class behind the file's name" : "wnids.txt has no class " + wnid) +
             "; a line is file, class and box, with tabulators between");
       }
+      check_entry(image, list.string() + ":" + std::to_string(number) + ": ");
       if (!annotated.insert(image).second) {
         throw DataError(list.string() + ":" + std::to_string(number) + ": " + image +
                         " is listed twice");

@@ -69,6 +69,15 @@ TEST(LocalAdam, DecaysTheWeightsInItsOwnWay) {
   EXPECT_NEAR(numbers(w)[0], 1.9, 1e-8);  // a gradient of 1, a step of the rate's length
 }
 
+TEST(LocalAdam, CountsTheVectorsOfItsState) {
+  const auto adam = local("adam");
+  at::Tensor w = vector({1, 2}), gradient = vector({5, 6});
+  adam->step(w, gradient, 0.1);
+  std::int64_t found = 0;
+  for (const auto& [name, tensor] : adam->state()) found += tensor.numel() == 2;
+  EXPECT_EQ(adam->vectors_kept(), found);
+}
+
 TEST(LocalAdam, KnowsNoLengthOfItsPath) {
   EXPECT_FALSE(local("adam")->path_length(1).has_value());
   EXPECT_FALSE(local("adamw")->path_length(1).has_value());

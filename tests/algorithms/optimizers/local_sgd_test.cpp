@@ -87,5 +87,14 @@ TEST(LocalSgd, RefusesOptionsOutOfBounds) {
   EXPECT_THROW(local("sgd", {{"weight_decay", -1.0}}), OptionError);
 }
 
+TEST(LocalSgd, CountsTheVectorsOfItsState) {
+  for (const double momentum : {0.0, 0.9}) {
+    const auto sgd = local("sgd", {{"momentum", momentum}});
+    at::Tensor w = vector({1, 2}), gradient = vector({5, 6});
+    sgd->step(w, gradient, 0.1);
+    EXPECT_EQ(sgd->vectors_kept(), static_cast<std::int64_t>(sgd->state().size())) << momentum;
+  }
+}
+
 }  // namespace
 }  // namespace fedvg

@@ -70,7 +70,7 @@ TEST(Dirichlet, WhoHasAnEvenShareGetsNoFurtherClass) {
 
 TEST(Dirichlet, DividesWhatIsAvailableForEveryAlpha) {
   const auto labels = labels_by_class({300, 0, 17, 1});
-  for (const double value : {1e-300, 1e-9, 1e-3, 0.05, 0.1, 1.0, 100.0, 1e9}) {
+  for (const double value : {1e-6, 1e-3, 0.05, 0.1, 1.0, 100.0, 1e9}) {
     auto request = request_for(labels, 20, 3);
     std::erase_if(request.available, [](std::int64_t i) { return i % 5 == 0; });
     const auto partition = draw(request, "dirichlet", alpha(value));
@@ -88,7 +88,7 @@ TEST(Dirichlet, RepeatsByTheSeedAndShufflesWithinAClass) {
   EXPECT_GT(even.clients[0].back() - even.clients[0].front(), 120);  // not the first half
 }
 
-// 1000 clients, 60,000 labels in 10 classes, alpha 0.1: no draw reaches 40 each.
+// U21: 1000 clients, 60,000 labels in 10 classes, alpha 0.1: no draw reaches 40 each.
 TEST(Dirichlet, ReachesAMinimumThatRedrawingCannot) {
   const auto labels = sixty_thousand();
   const auto request = request_for(labels, 1000, 40);
@@ -102,6 +102,7 @@ TEST(Dirichlet, ReachesAMinimumThatRedrawingCannot) {
   EXPECT_LT(seconds.count(), 10);
 }
 
+// U21
 TEST(Dirichlet, RefusesAMinimumThatRedrawingCannotReachWhenTold) {
   const auto labels = sixty_thousand();
   auto request = request_for(labels, 1000, 40);
@@ -112,6 +113,7 @@ TEST(Dirichlet, RefusesAMinimumThatRedrawingCannotReachWhenTold) {
   }
 }
 
+// U21
 TEST(Dirichlet, RefusesAMinimumThatCannotExist) {
   const auto labels = sixty_thousand();
   const auto message = message_of<OptionError>(

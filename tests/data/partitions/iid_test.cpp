@@ -10,7 +10,7 @@ using testing::expect_divided;
 using testing::labels_by_class;
 using testing::request_for;
 
-// 100 of class 0, then 100 of class 1, two clients: shuffled, so each has both (mean 50,
+// U26: 100 of class 0, then 100 of class 1, two clients: shuffled, so each has both (mean 50,
 // deviation 3.5).
 TEST(Iid, ShufflesFirst) {
   const auto labels = labels_by_class({100, 100});

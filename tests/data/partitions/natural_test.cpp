@@ -29,6 +29,7 @@ struct Owned {
   PartitionRequest request;
 };
 
+// U34
 TEST(Natural, KeepsTheGroupingExactly) {
   const Owned data({"bo", "al", "bo", "cy", "al", "bo"});
   const auto partition = draw(data.request, "natural", column("who"));

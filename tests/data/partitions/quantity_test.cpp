@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "data/partitions/testing.h"
@@ -25,6 +26,18 @@ TEST(Quantity, OfAHugeAlphaIsEven) {
   const auto partition = draw(request, "quantity", alpha(1e9));
   expect_divided(partition, request);
   for (const auto& client : partition.clients) EXPECT_EQ(client.size(), 20u);
+}
+
+// The least alpha is at the end of the scale, and below it nothing is taken.
+TEST(Quantity, OfTheLeastAlphaGivesOneClientEverything) {
+  const auto labels = labels_by_class({40, 40});
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    std::size_t largest = 0;
+    const auto partition = draw(request_for(labels, 4, 0, seed), "quantity", alpha(1e-6));
+    for (const auto& client : partition.clients) largest = std::max(largest, client.size());
+    EXPECT_EQ(largest, 80u);
+  }
+  EXPECT_THROW(draw(request_for(labels, 4, 0), "quantity", alpha(5e-324)), OptionError);
 }
 
 // Sizes of 10 clients as shares have mean 0.1 and variance 0.09 / (10 alpha + 1).

@@ -68,6 +68,19 @@ TEST_F(ImageFolderTest, ReadsTrainTestAndVal) {
   EXPECT_THAT(dataset.notes, IsEmpty());
 }
 
+TEST_F(ImageFolderTest, RefusesFoldersWhoseNamesAreNoText) {
+  add_usual();
+  add("train/Z\xfcrich/1.png");
+  EXPECT_EQ(refusal(), path("train") +
+                           ": the class folder is \"Z\\xfcrich\", which is not UTF-8; "
+                           "rename it");
+  std::filesystem::remove_all(path("train/Z\xfcrich"));
+  add("test/\x1b[31mred/1.png");
+  EXPECT_EQ(refusal(), path("test") +
+                           ": the class folder is \"\\x1b[31mred\", which has control "
+                           "characters; rename it");
+}
+
 TEST_F(ImageFolderTest, HoldsOutATestSetBySeed) {
   for (int i = 0; i < 40; ++i)
     add("cat/" + std::to_string(i) + ".png", static_cast<Bytes::value_type>(i));

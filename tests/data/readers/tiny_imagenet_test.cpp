@@ -104,6 +104,18 @@ TEST_F(TinyImageNetTest, NamesTheLineThatDoesNotFit) {
   EXPECT_THAT(read().notes, Contains(HasSubstr("does not list are not used: val_1.JPEG")));
 }
 
+// A training image under the name of a test image, say.
+TEST_F(TinyImageNetTest, TakesNothingFromElsewhere) {
+  put(folder_, "val/val_annotations.txt",
+      "val_0.JPEG\tn01\n../../train/n01/images/n01_0.JPEG\tn01\n");
+  EXPECT_THAT(refusal(), HasSubstr("val_annotations.txt:2: ../../train/n01/images/n01_0.JPEG is a "
+                                   "path; a name in the folder is wanted"));
+  put(folder_, "wnids.txt", "n01\n../train/n02\n");
+  EXPECT_THAT(refusal(), HasSubstr("wnids.txt: ../train/n02 is a path"));
+  put(folder_, "wnids.txt", "n01\n..\n");
+  EXPECT_THAT(refusal(), HasSubstr("wnids.txt: .. is a path"));
+}
+
 TEST_F(TinyImageNetTest, WnidsRuleTheClasses) {
   put(folder_, "wnids.txt", "n02\n");
   put(folder_, "val/val_annotations.txt", "val_1.JPEG\tn02\n");
