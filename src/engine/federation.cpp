@@ -454,12 +454,22 @@ Federation::Federation(const FederatedData& data, FederationSetup setup)
     info.notes.push_back("workers: " + std::to_string(info.workers) + threads + " share " +
                          std::to_string(cores) + (cores == 1 ? " core" : " cores"));
   }
+  info.score_parts = static_cast<std::int64_t>(driver.weighting->parts());
+  if (setup.engine.workers == 0) {
+    const auto fitting = workers_that_fit(model_bytes, info.workers, info.score_parts);
+    if (fitting < info.workers) {
+      info.notes.push_back("workers: " + std::to_string(fitting) + " instead of " +
+                           std::to_string(info.workers) + ", each with a model of " +
+                           memory_text(model_bytes) + ", so that half of the memory stays free; " +
+                           "engine.threads gives the other cores work");
+      info.workers = fitting;
+    }
+  }
+  check_copies(model_bytes, info.workers, info.score_parts, setup.model.name);
   driver.workers = static_cast<std::size_t>(info.workers);
   driver.threads = static_cast<std::size_t>(setup.engine.threads);
   driver.kernels = kernels_for(setup.engine, driver.format);
   info.kernels = driver.kernels ? driver.kernels->name : "aten";
-  info.score_parts = static_cast<std::int64_t>(driver.weighting->parts());
-  check_copies(model_bytes, info.workers, info.score_parts, setup.model.name);
   info.keeps_updates = !driver.combiner->takes_weights();
   info.memory_format = driver.format.channels_last ? "channels_last" : "contiguous";
   info.libtorch_version = TORCH_VERSION;

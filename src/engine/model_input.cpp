@@ -27,11 +27,20 @@ std::string size_options(const std::string& model) {
   return names.empty() ? "model.name" : names;
 }
 
+/// As least_copies, for these.
+double copies_held(std::int64_t workers, std::int64_t parts) {
+  return static_cast<double>(1 + 2 * workers + 2 * parts);
+}
+
 }  // namespace
 
+std::int64_t workers_that_fit(double bytes, std::int64_t workers, std::int64_t parts) {
+  while (workers > 1 && bytes * copies_held(workers, parts) > machine_memory() / 2) --workers;
+  return workers;
+}
+
 void check_copies(double bytes, std::int64_t workers, std::int64_t parts, const std::string& name) {
-  // As least_copies, for these.
-  const auto copies = static_cast<double>(1 + 2 * workers + 2 * parts);
+  const double copies = copies_held(workers, parts);
   if (bytes * copies <= machine_memory()) return;
   throw OptionError(size_options(name) + ": a model of " + memory_text(bytes) + " takes " +
                     memory_text(bytes * copies) + " in a run with " + counted(workers, "worker") +

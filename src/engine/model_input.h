@@ -15,6 +15,10 @@ namespace fedvg {
 std::unique_ptr<Model> model_for(const ModelBuilder& builder, const Samples& samples,
                                  std::int64_t classes, const std::string& name);
 
+/// The most of `workers`, but one at least, with which a run holds its copies of a model of
+/// `bytes` in half of the machine's memory: the other half is for the batches' activations.
+std::int64_t workers_that_fit(double bytes, std::int64_t workers, std::int64_t parts);
+
 /// Throws OptionError, naming the options that decide the model's size, when a run with so many
 /// workers and sums would hold more copies of a model of `bytes` than the machine's memory.
 void check_copies(double bytes, std::int64_t workers, std::int64_t parts, const std::string& name);

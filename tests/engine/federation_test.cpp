@@ -351,6 +351,10 @@ TEST(Federation, NamesTheOptionsOfAModelThatIsTooLarge) {
   expect_says(testing::refusal([&] { check_copies(bytes, 2, 1, "mlp"); }),
               {"model.hidden: ", "with 2 workers", "engine.workers"});
   EXPECT_EQ(testing::refusal([&] { check_copies(bytes, 1, 1, "mlp"); }), "");
+  EXPECT_EQ(workers_that_fit(1e6, 4, 1), 4);
+  // 1 + 2 * 2 + 2 copies of a model are half of the memory with two workers.
+  EXPECT_EQ(workers_that_fit(machine_memory() / 14.5, 4, 1), 2);
+  EXPECT_EQ(workers_that_fit(machine_memory(), 4, 1), 1);
 }
 
 TEST(Federation, SaysWhichOptionsHaveNoEffect) {

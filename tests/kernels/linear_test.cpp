@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "kernels/instruction_set.h"
+#include "kernels/one_thread.h"
 
 namespace fedvg::kernels {
 namespace {
@@ -57,7 +58,11 @@ void compare(const Result& own, const at::Tensor& x, const at::Tensor& weight,
   }
 }
 
-TEST(LinearByOneDnn, EveryBatchSizeAndShape) {
+class LinearByOneDnn : public ::testing::Test {
+  const OneThread one_thread_;
+};
+
+TEST_F(LinearByOneDnn, EveryBatchSizeAndShape) {
   at::manual_seed(1);
   for (const std::int64_t batch : {1, 10, 17, 32, 256}) {
     for (const auto& [in, out] : {std::pair{512, 10}, {200, 200}, {63, 33}, {1, 1}, {7, 1}}) {
@@ -78,7 +83,7 @@ TEST(LinearByOneDnn, EveryBatchSizeAndShape) {
   compare(run(linear_by_onednn, x, weight, bias, g), x, weight, bias, g);
 }
 
-TEST(LinearByOneDnn, TheGradientMayComeInAnyLayout) {
+TEST_F(LinearByOneDnn, TheGradientMayComeInAnyLayout) {
   at::manual_seed(1);
   const auto x = at::randn({10, 64}), weight = at::randn({16, 64}), bias = at::randn({16});
   const auto g = at::randn({16, 10}).t();
@@ -87,7 +92,7 @@ TEST(LinearByOneDnn, TheGradientMayComeInAnyLayout) {
   compare(run(linear_by_onednn, x, weight, bias, ones), x, weight, bias, ones);
 }
 
-TEST(LinearByOneDnn, OnlyWhatIsAskedForHasAGradient) {
+TEST_F(LinearByOneDnn, OnlyWhatIsAskedForHasAGradient) {
   at::manual_seed(1);
   const auto x = at::randn({10, 64}), weight = at::randn({16, 64});
   const auto bias = at::randn({16}).set_requires_grad(true);
@@ -104,7 +109,7 @@ TEST(LinearByOneDnn, OnlyWhatIsAskedForHasAGradient) {
       1e-6);
 }
 
-TEST(LinearByOneDnn, NumbersThatAreNotFiniteStayInTheirReach) {
+TEST_F(LinearByOneDnn, NumbersThatAreNotFiniteStayInTheirReach) {
   at::manual_seed(1);
   for (const float value :
        {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
@@ -120,7 +125,7 @@ TEST(LinearByOneDnn, NumbersThatAreNotFiniteStayInTheirReach) {
   }
 }
 
-TEST(LinearByOneDnn, IsLibtorchsOwnForOtherTensors) {
+TEST_F(LinearByOneDnn, IsLibtorchsOwnForOtherTensors) {
   at::manual_seed(1);
   const auto check = [](const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
     EXPECT_TRUE(linear_by_onednn(x, weight, bias).equal(at::linear(x, weight, bias)));
@@ -152,6 +157,7 @@ TEST(LinearByOneDnnDeathTest, NeverRoundsToBf16WhateverTheEnvironmentAllows) {
 }
 
 TEST(Linear, IsAtLinearInEveryInstance) {
+  const OneThread one_thread;
   at::manual_seed(1);
   for (const auto& name : instruction_sets()) {
     const UseKernels use(kernels_of(name));

@@ -12,6 +12,7 @@
 
 #include "kernels/instruction_set.h"
 #include "kernels/layout.h"
+#include "kernels/one_thread.h"
 
 namespace fedvg::kernels {
 namespace {
@@ -42,6 +43,8 @@ Result run(const Pool& pool, const at::Tensor& x, const at::Tensor& g) {
 class ReluMaxPoolOf : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override { at::manual_seed(1); }
+
+  const OneThread one_thread_;
 
   void compare(const at::Tensor& x) {
     SCOPED_TRACE(::testing::Message() << x.sizes());
