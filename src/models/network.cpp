@@ -4,6 +4,8 @@
 #include <ATen/ops/relu.h>
 #include <ATen/ops/tanh.h>
 
+#include <optional>
+
 #include "kernels/convolution_relu_pool.h"
 #include "kernels/relu_max_pool.h"
 
@@ -22,7 +24,9 @@ struct ConvolutionReluMaxPool final : Layer {
   ConvolutionReluMaxPool(TensorList& tensors, const std::string& name, const Conv2dShape& shape)
       : convolution(tensors, name, shape) {}
   at::Tensor forward(const at::Tensor& x, Mode) override {
-    return kernels::convolution_relu_pool(x, convolution.weight, convolution.bias);
+    return kernels::convolution_relu_pool(
+        x, convolution.weight,
+        convolution.bias.defined() ? std::optional(convolution.bias) : std::nullopt);
   }
   void initialize(Random& random) override { convolution.initialize(random); }
 };
