@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "kernels/convolution.h"
 #include "kernels/instruction_set.h"
@@ -21,11 +22,14 @@ at::Tensor leaf(std::initializer_list<std::int64_t> shape) {
   return kernels::plain(at::randn(shape)).set_requires_grad(true);
 }
 
-/// One forward pass and the backward from its output.
+/// One forward pass and the backward from its output to the leaves.
 template <class Forward>
-void both_ways(benchmark::State& state, const Forward& forward) {
+void both_ways(benchmark::State& state, std::vector<at::Tensor> leaves, const Forward& forward) {
   const at::Tensor gradient = kernels::plain(at::randn(forward().sizes()));
-  for (auto _ : state) forward().backward(gradient);
+  for (auto _ : state) {
+    forward().backward(gradient);
+    for (at::Tensor& one : leaves) one.mutable_grad().reset();
+  }
   state.SetItemsProcessed(state.iterations() * kBatch);  // images
 }
 
@@ -33,7 +37,7 @@ void relu_max_pool(benchmark::State& state, const std::string& set, std::int64_t
                    std::int64_t side) {
   const kernels::UseKernels use(kernels::kernels_of(set));
   const at::Tensor x = leaf({kBatch, channels, side, side});
-  both_ways(state, [&] { return kernels::relu_max_pool(x); });
+  both_ways(state, {x}, [&] { return kernels::relu_max_pool(x); });
 }
 
 struct Convolution {
@@ -45,7 +49,7 @@ void convolution(benchmark::State& state, const std::string& set, const Convolut
   const kernels::UseKernels use(kernels::kernels_of(set));
   const at::Tensor x = leaf({kBatch, shape.in, shape.side, shape.side});
   const at::Tensor weight = leaf({shape.out, shape.in, shape.kernel, shape.kernel});
-  both_ways(state, [&] {
+  both_ways(state, {x, weight}, [&] {
     return kernels::convolution(x, weight, std::nullopt, shape.stride, shape.padding);
   });
 }

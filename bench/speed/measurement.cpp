@@ -80,7 +80,7 @@ class SpeedRun {
                          .score_batch = configuration.scoring.batch_size,
                          .score_with_batch_statistics = configuration.scoring.mode == "train"};
     const double longer = std::max(seconds.train, seconds.score);
-    stock_.emplace(*model_, work, static_cast<std::size_t>(info().workers),
+    stock_.emplace(*model_, work, static_cast<std::size_t>(cores()),
                    std::clamp(longer, 3 * kShortestStock, kLongestTrial), stop_);
   }
 
@@ -88,9 +88,8 @@ class SpeedRun {
     for (std::int64_t i = 0; i < rounds_; ++i) {
       const PhaseSeconds seconds = run_round(i + 2);
       seconds_.push_back(seconds);
-      const double workers = static_cast<double>(info().workers);
       const auto rate = [&](std::int64_t images, double phase) {
-        return static_cast<double>(images) / (phase * workers);
+        return static_cast<double>(images) / (phase * static_cast<double>(cores()));
       };
       const std::int64_t trained = images_trained(record_, experiment_.configuration().train);
       if (trained > 0) {
@@ -131,6 +130,9 @@ class SpeedRun {
 
  private:
   const FederationInfo& info() const { return experiment_.federation().info(); }
+
+  /// That the engine keeps busy.
+  std::int64_t cores() const { return info().workers * experiment_.configuration().engine.threads; }
 
   /// Other rules than FedVG's look at D_val otherwise, or not at all.
   bool takes_gradient() const {

@@ -6,13 +6,13 @@
 
 namespace fedvg {
 
-StockRates::StockRates(const StockModel& model, const StockWork& work, std::size_t workers,
+StockRates::StockRates(const StockModel& model, const StockWork& work, std::size_t threads,
                        double seconds, const std::atomic<bool>& stop)
-    : stop_(stop), pool_(workers) {
+    : stop_(stop), pool_(threads) {
   for (const auto format : {MemoryFormat::channels_last, MemoryFormat::contiguous}) {
-    loops(format).resize(workers);
+    loops(format).resize(threads);
     // Each thread's memory is first touched by a thread of the pool.
-    pool_.run(workers, [&](std::size_t, std::size_t i) {
+    pool_.run(threads, [&](std::size_t, std::size_t i) {
       loops(format)[i] = make_stock_loop(model, work, format);
     });
   }

@@ -10,14 +10,14 @@
 
 namespace fedvg {
 
-/// The stock loop on as many pinned threads as the engine has workers, all at once, without any
+/// The stock loop on as many pinned threads as the engine keeps busy, all at once, without any
 /// kernels of our own.
 class StockRates {
  public:
   using Phase = double (StockLoop::*)(double seconds, const std::atomic<bool>& stop);
 
   /// Tries both memory formats for some `seconds` each and keeps the faster by phase.
-  StockRates(const StockModel& model, const StockWork& work, std::size_t workers, double seconds,
+  StockRates(const StockModel& model, const StockWork& work, std::size_t threads, double seconds,
              const std::atomic<bool>& stop);
 
   MemoryFormat train_format() const { return train_; }

@@ -77,10 +77,11 @@ std::vector<std::byte> bytes(const Federation& federation) {
   return all;
 }
 
-Federation trained(const Example& example) {
+/// The model after two rounds.
+std::vector<std::byte> trained(const Example& example) {
   Federation federation = example.federation();
   for (std::int64_t round = 1; round <= 2; ++round) federation.run_round(round, {0, 1}, kGoOn);
-  return federation;
+  return bytes(federation);
 }
 
 void expect_says(const std::string& text, std::initializer_list<const char*> words) {
@@ -261,10 +262,10 @@ TEST(Federation, SaysWhenAScoringBudgetHasNoEffect) {
   };
   example.setup.scoring.batch_size = 2;
   EXPECT_EQ(notes_about_budget(), 0);
-  const auto full = bytes(trained(example));
+  const auto full = trained(example);
   example.setup.scoring.budget = 0.1;
   EXPECT_EQ(notes_about_budget(), 1);
-  EXPECT_EQ(bytes(trained(example)), full);
+  EXPECT_EQ(trained(example), full);
   example.setup.scoring.batch_size = 1;
   EXPECT_EQ(notes_about_budget(), 0);
 }
