@@ -66,7 +66,7 @@ class FilePartition final : public Partitioner {
 };
 
 FEDVG_REGISTER(Partitioner, "file", FilePartition, FileOptions,
-               "as a JSON file says, whatever clients, min_samples and on_short are");
+               "as a JSON file says, whatever min_samples and on_short are");
 
 }  // namespace
 }  // namespace fedvg
