@@ -12,6 +12,7 @@ import argparse
 import pathlib
 import pickle
 import sys
+import zipfile
 
 import torch
 from safetensors.torch import save_file
@@ -26,6 +27,11 @@ class Refused(Exception):
 
 def load(path):
     """What the file holds, without running code of it."""
+    if is_torchscript(path):
+        raise Refused(
+            f"{path}: is a TorchScript file, a network and its weights in one: set "
+            "model.name=torchscript and model.file to it. For model.init save the tensors where "
+            "it was made: torch.save(model.state_dict(), \"weights.pth\")")
     try:
         return torch.load(path, map_location="cpu", weights_only=True)
     except OSError as error:
@@ -38,10 +44,18 @@ def load(path):
                 "where it was made: torch.save(model.state_dict(), \"weights.pth\")") from None
         raise Refused(f"{path}: is no file of torch.save: {first_line(error)}") from None
     except RuntimeError as error:
-        hint = " (a TorchScript file goes to model.file)" if "TorchScript" in str(error) else ""
-        raise Refused(f"{path}: cannot be read: {first_line(error)}{hint}") from None
+        raise Refused(f"{path}: cannot be read: {first_line(error)}") from None
     except EOFError:
         raise Refused(f"{path}: is empty or cut off") from None
+
+
+def is_torchscript(path):
+    """Whether torch.jit.save wrote the file: such an archive has a record of constants."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return any(name.endswith("/constants.pkl") for name in archive.namelist())
+    except (OSError, zipfile.BadZipFile):
+        return False  # torch.load says what is wrong
 
 
 def first_line(error):

@@ -120,6 +120,7 @@ Columns assign_roles(const Header& header, const CsvFiles& files, const std::str
   feature[columns.label] = false;
   if (columns.owner != nowhere) feature[columns.owner] = false;
   for (const std::string& name : files.ignored) {
+    if (files.may_lack_ignored && header.find(name) == nowhere) continue;
     const std::size_t column = header.existing(name, "data.ignore");
     if (column == columns.label || column == columns.owner) {
       throw OptionError("data.ignore: " + in_quotes(name) + " is needed as the column of " +

@@ -12,6 +12,7 @@ struct CsvFiles {
   std::string test;                       ///< empty: held out of the training file
   std::string label = "label";            ///< name of its column
   std::vector<std::string> ignored = {};  ///< names of columns that are no features
+  bool may_lack_ignored = false;
 };
 
 /// Reads rows of features with a label from CSV files (csv.h) whose first line names the

@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <fstream>
 #include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "data/balanced.h"
 #include "data/choice.h"
@@ -14,6 +16,7 @@
 #include "data/partition_file.h"
 #include "data/pooled.h"
 #include "data/shared_images.h"
+#include "data/test_holdout.h"
 #include "data/validation.h"
 #include "data/validation_set.h"
 #include "data/wording.h"
@@ -27,15 +30,49 @@ std::int64_t classes(const Dataset& dataset) {
   return static_cast<std::int64_t>(dataset.classes.size());
 }
 
-Dataset read_dataset(const DataOptions& options, const Partitioner& partitioner, std::uint64_t seed,
-                     const DataLoading& loading) {
+// Names in the option `key` of the reader, which few have; empty without.
+std::vector<std::string> names_in(const Part& reader, const char* key) {
+  std::vector<std::string> names;
+  const Value* value = reader.options.find(key);
+  if (const Array* array = value ? value->get<Array>() : nullptr) {
+    for (const Value& item : *array) {
+      if (const auto* name = item.get<std::string>()) names.push_back(*name);
+    }
+  }
+  return names;
+}
+
+// A partition file does without owners, so that data.ignore may name their column as well.
+Part reader_for(const DataOptions& options, const Part& scheme, const std::string& owner_column) {
+  Part reader = options.name;
+  auto ignored = names_in(reader, "ignore");
+  if (scheme.name == "file" && std::erase(ignored, owner_column) > 0) {
+    reader.options.set("ignore", Array(ignored.begin(), ignored.end()));
+  }
+  return reader;
+}
+
+// What the data set's own columns say of those of another.
+ForeignColumns foreign_columns(const DataOptions& options, const std::string& owner_column) {
+  ForeignColumns columns;
+  if (const Value* label = options.name.options.find("label")) {
+    if (const auto* name = label->get<std::string>()) columns.label = *name;
+  }
+  columns.left_out = names_in(options.name, "ignore");
+  if (!owner_column.empty()) columns.left_out.push_back(owner_column);
+  return columns;
+}
+
+Dataset read_dataset(const DataOptions& options, const Part& scheme, const Partitioner& partitioner,
+                     std::uint64_t seed, const DataLoading& loading) {
   const ReadRequest request{.owner_column = partitioner.owner_column(),
                             .resize = options.resize,
                             .test_ratio = options.test_ratio,
                             .seed = seed,
                             .cache_folder = loading.cache_folder,
                             .progress = loading.progress};
-  Dataset dataset = Registry<DatasetReader>::instance().make(options.name)->read(request);
+  const Part reader = reader_for(options, scheme, request.owner_column);
+  Dataset dataset = Registry<DatasetReader>::instance().make(reader)->read(request);
   Samples& training = dataset.training;
   if (options.take > training.size()) {
     throw OptionError("data.take = " + std::to_string(options.take) + " is more than the " +
@@ -54,6 +91,7 @@ std::string described(const PartitionRequest& request, const Part& scheme, bool 
                       std::int64_t balanced) {
   std::string text = scheme.name;
   for (const auto& [key, value] : scheme.options.entries()) {
+    if (value == Value("")) continue;  // not given
     text += ", " + key + " = " + value.text();
   }
   if (!drawn) return text;
@@ -116,7 +154,8 @@ FederatedData load_federated_data(const DataOptions& data_options,
   FederatedData data;
   data.notes = check_split(data_options, validation_options);
   data.pooled = data_options.split == "pooled";
-  data.dataset = read_dataset(data_options, *partitioner, seed, loading);
+  data.dataset = read_dataset(data_options, scheme, *partitioner, seed, loading);
+  if (data.pooled) remove_holdout_note(data.dataset.notes);
   data.notes.insert(data.notes.end(), data.dataset.notes.begin(), data.dataset.notes.end());
   if (data.pooled) pool_test_set(data.dataset);
   note_absent_classes(data, data_options.take);
@@ -150,7 +189,8 @@ FederatedData load_federated_data(const DataOptions& data_options,
                       data.source + " has " + std::to_string(data.clients.size()) + " clients");
   }
   settle_test(data, partition, data_options, validation_options, drawn, seed);
-  settle_validation(data, partition, drawn, validation_options, seed);
+  settle_validation(data, partition, drawn, validation_options, seed,
+                    foreign_columns(data_options, partitioner->owner_column()));
   check_disjoint(data.clients, data.held_out, data.pooled ? data.test : IndexList{},
                  training.size(), partition_options.overlap, "partition (" + data.source + ")");
   for (const auto& client : data.clients) {

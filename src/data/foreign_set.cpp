@@ -7,6 +7,7 @@
 
 #include "config/nearest.h"
 #include "data/cifar.h"
+#include "data/csv_set.h"
 #include "data/file_bytes.h"
 #include "data/npz_set.h"
 #include "fedvg/error.h"
@@ -101,11 +102,24 @@ void append(Samples& samples, Samples&& more) {
   more = {};
 }
 
-// Training part, then validation and test part.
-ForeignSet read_by_reader(const Path& path, const std::string& format) {
+Dataset read_by_reader(const Path& path, const std::string& format) {
   Table options;
   options.set("path", path.string());
-  Dataset dataset = Registry<DatasetReader>::instance().make(format, options)->read();
+  return Registry<DatasetReader>::instance().make(format, options)->read();
+}
+
+Dataset read_csv(const Path& path, const ForeignColumns& columns) {
+  CsvFiles files{.training = path.string(),
+                 .test = "",
+                 .label = columns.label,
+                 .ignored = columns.left_out,
+                 .may_lack_ignored = true};
+  std::erase(files.ignored, columns.label);
+  return read_csv_set(files, {});
+}
+
+// Training part, then validation and test part.
+ForeignSet put_together(Dataset dataset, const std::string& format) {
   ForeignSet set{.samples = std::move(dataset.training),
                  .classes = std::move(dataset.classes),
                  .format = format};
@@ -116,7 +130,8 @@ ForeignSet read_by_reader(const Path& path, const std::string& format) {
 
 }  // namespace
 
-ForeignSet read_foreign_set(const std::string& path, const std::string& format) {
+ForeignSet read_foreign_set(const std::string& path, const std::string& format,
+                            const ForeignColumns& columns) {
   if (format != "auto") check_format(format);
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
@@ -130,15 +145,14 @@ ForeignSet read_foreign_set(const std::string& path, const std::string& format) 
   const std::string found = format != "auto" ? format
                             : folder         ? format_of_folder(source)
                                              : format_of_file(source);
-  ForeignSet set;
   if (is_cifar(found) && !folder) {
-    set = read_single_cifar(source,
-                            found == "cifar10" ? CifarLayout::cifar10 : CifarLayout::cifar100);
-  } else {
-    set = read_by_reader(source, found);
+    ForeignSet set = read_single_cifar(
+        source, found == "cifar10" ? CifarLayout::cifar10 : CifarLayout::cifar100);
+    set.format = found;
+    return set;
   }
-  set.format = found;
-  return set;
+  return put_together(found == "csv" ? read_csv(source, columns) : read_by_reader(source, found),
+                      found);
 }
 
 }  // namespace fedvg

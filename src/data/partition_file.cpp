@@ -50,10 +50,10 @@ void check_identity(const Json& recorded, const std::string& path, const DataIde
   }
   const bool same_name = recorded.contains("fingerprint") || other.name == data.name;
   if (same_name && other.samples == data.samples && other.fingerprint == data.fingerprint) return;
-  throw DataError(path + " was written for other data: " + described(other) + "; this is " +
-                  described(data) +
-                  ". Give the data it was written for (data.take and data.split included), or " +
-                  "remove \"data\" from the file");
+  throw DataError(
+      path + " was written for other data: " + described(other) + "; this is " + described(data) +
+      ". Give the data it was written for (data.take, data.split and partition.column " +
+      "included), or remove \"data\" from the file");
 }
 
 void append_list(std::string& text, const std::vector<std::int64_t>& list) {

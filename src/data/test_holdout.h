@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "fedvg/dataset.h"
 #include "fedvg/partition.h"
@@ -17,5 +19,10 @@ IndexList drawn_test(const IndexList& pool, std::span<const std::int64_t> labels
 /// samples becomes it, drawn from request.seed; both keep the order of the file. Adds a note
 /// that says so. Throws DataError when the test part would be nothing or everything.
 void hold_out_test(Dataset& dataset, const ReadRequest& request);
+
+/// The start of such a note, up to "since "; `all` is what `count` were drawn from, "60 images".
+std::string holdout_note(std::int64_t count, const std::string& all, const ReadRequest& request);
+/// For a set whose parts are pooled again: what was held out is not the test set.
+void remove_holdout_note(std::vector<std::string>& notes);
 
 }  // namespace fedvg

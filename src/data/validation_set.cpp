@@ -5,7 +5,6 @@
 
 #include "data/choice.h"
 #include "data/class_mapping.h"
-#include "data/foreign_set.h"
 #include "data/resize.h"
 #include "data/validation.h"
 #include "data/wording.h"
@@ -109,8 +108,9 @@ void take_official_validation(FederatedData& data) {
                        " of the data set's own validation part");
 }
 
-void take_foreign_validation(FederatedData& data, const ValidationOptions& options) {
-  ForeignSet foreign = read_foreign_set(options.path, options.format);
+void take_foreign_validation(FederatedData& data, const ValidationOptions& options,
+                             const ForeignColumns& columns) {
+  ForeignSet foreign = read_foreign_set(options.path, options.format, columns);
   const auto& own = data.dataset.classes;
   const ClassMapping mapping = options.mapping.empty()
                                    ? classes_of_equal_names(own, foreign.classes, options.path)
@@ -180,13 +180,14 @@ std::vector<WrongSetting> wrong_settings(const ValidationOptions& options) {
 }
 
 void settle_validation(FederatedData& data, Partition& partition, const IndexList& drawn,
-                       const ValidationOptions& options, std::uint64_t seed) {
+                       const ValidationOptions& options, std::uint64_t seed,
+                       const ForeignColumns& columns) {
   note_unused(data, partition, options);
   if (options.source == "none") return;
   if (options.source == "official") {
     take_official_validation(data);
   } else if (options.source == "file") {
-    take_foreign_validation(data, options);
+    take_foreign_validation(data, options, columns);
   } else if (partition.validation) {
     take_file_validation(data, std::move(*partition.validation), options);
   } else {

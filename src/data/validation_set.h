@@ -6,6 +6,7 @@
 
 #include "data/data_options.h"
 #include "data/federated_data.h"
+#include "data/foreign_set.h"
 #include "data/wrong_setting.h"
 #include "fedvg/partition.h"
 
@@ -19,9 +20,10 @@ std::vector<WrongSetting> wrong_settings(const ValidationOptions& options);
 /// set; then validation.imbalance and validation.size. Samples of a drawn one leave the
 /// clients. Sets held_out, validation and validation_set of `data`, and says in its notes
 /// where D_val is from and what it lacks. Throws OptionError or DataError when there is no
-/// such set, it does not fit, or nothing is left of it.
+/// such set, it does not fit, or nothing is left of it. `columns` are for another data set.
 void settle_validation(FederatedData& data, Partition& partition, const IndexList& drawn,
-                       const ValidationOptions& options, std::uint64_t seed);
+                       const ValidationOptions& options, std::uint64_t seed,
+                       const ForeignColumns& columns = {});
 
 /// validation.noise: validation_set becomes a noisy copy of D_val alone, whatever the source,
 /// so that the clients' images stay as they are. Nothing for 0 or without D_val.

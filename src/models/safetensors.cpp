@@ -63,6 +63,18 @@ std::string header_of(const std::vector<const NamedArray*>& in_file_order,
   return text;
 }
 
+// Whether the file looks like torch.save's: a zip archive whose first entry is NAME/data.pkl or
+// lies in NAME/data/, or, of old, a pickle.
+bool is_of_pytorch(const std::string& path) {
+  constexpr std::size_t kName = 30;  // after a zip entry's fixed part
+  std::string start(512, '\0');
+  std::ifstream in(path, std::ios::binary);
+  in.read(start.data(), static_cast<std::streamsize>(start.size()));
+  start.resize(static_cast<std::size_t>(in.gcount()));
+  if (start.starts_with("PK\x03\x04")) return start.find("/data", kName) != std::string::npos;
+  return start.size() > 1 && start[0] == '\x80' && start[1] >= 2 && start[1] <= 5;
+}
+
 // One file while it is read; every refusal names it.
 class Reader {
  public:
@@ -108,6 +120,11 @@ class Reader {
   };
 
   [[noreturn]] void refuse(const std::string& what) const {
+    if (is_of_pytorch(path_)) {
+      throw DataError(path_ +
+                      ": not a safetensors file but PyTorch's: python/convert_pth.py makes one of "
+                      "it");
+    }
     throw DataError(path_ + ": not a safetensors file: " + what);
   }
 

@@ -62,11 +62,19 @@ class GivenClients(OwnData):
             folder = self.folder / "images" / "test" / name
             folder.mkdir(parents=True)
             (folder / "0.png").write_bytes(gray_png(200 + len(name), 6))
-        table, clients = self.partition('data={name="image-folder", path="images"}',
-                                        "partition.column=folder")
+        data = 'data={name="image-folder", path="images"}'
+        table, clients = self.partition(data, "partition.column=folder")
         self.assertEqual(table[1:], [["0", "ward-a", "2", "0", "2"], ["1", "ward-b", "4", "3", "1"],
                                      ["2", "ward-c", "4", "4", "0"], ["clients", "10", "7", "3"]])
         self.assertEqual(sorted(sum(clients, [])), list(range(10)))
+        (self.folder / "p.json").rename(self.folder / "read.json")
+        file = ("partition.scheme=file", "partition.file=read.json", "validation.source=none",
+                "method.name=fedavg")
+        again, read = self.partition(data, *file, "partition.column=folder")
+        self.assertEqual(read, clients)
+        self.assertEqual([line[-3:] for line in again], [line[-3:] for line in table])
+        self.refused_in_words(3, ['"file" for a partition file', 'partition.column = "folder"'],
+                              "partition", "tiny.toml", *self.set_each(data, *file))
 
     def test_u34_a_thousand_clients_of_a_table_stay_as_they_are(self):
         self.natural()

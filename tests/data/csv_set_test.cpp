@@ -131,6 +131,13 @@ TEST(CsvSet, NamesTheSettingOfAColumnThatIsNotThere) {
   expect_contains(message({}, {.label = "class", .ignored = {"class"}}), "is needed as the column");
 }
 
+TEST(CsvSet, MayLackIgnoredColumnsWhenTold) {
+  const std::string table = "label,id,x\n1,k,2\n";
+  const Dataset dataset =
+      csv_set(table, table, {}, {.ignored = {"who", "id"}, .may_lack_ignored = true});
+  EXPECT_EQ(dataset.training.pixels, bytes_of<float>({2}));
+}
+
 TEST(CsvSet, SaysWhatItIsInstead) {
   const TemporaryFolder folder;
   const auto message = [](const std::string& path) {

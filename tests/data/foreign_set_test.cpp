@@ -124,6 +124,28 @@ TEST(ForeignSet, KnowsOtherFormatsByTheirContent) {
   EXPECT_EQ(set.samples.labels, (Labels{0, 1, 1}));
 }
 
+// Two samples of each class, half of which come last: they are put together again.
+TEST(ForeignSet, TakesTheColumnsOfACsvFileAsTold) {
+  const TemporaryFolder folder;
+  const std::string rows = "site,c,x\nB,no,1\nB,no,1\nA,yes,2\nA,yes,2\n";
+  const auto path = folder.write("a.csv", rows);
+  const ForeignColumns columns{.label = "c", .left_out = {"id", "site", "c"}};
+  for (const char* format : {"auto", "csv"}) {
+    const ForeignSet set = read_foreign_set(path, format, columns);
+    EXPECT_EQ(set.classes, (std::vector<std::string>{"no", "yes"}));
+    EXPECT_EQ(set.samples.channels, 1);
+    ASSERT_EQ(set.samples.size(), 4);
+    for (std::int64_t i = 0; i < 4; ++i) {
+      const auto label = set.samples.labels[static_cast<std::size_t>(i)];
+      const auto value = set.samples.image(i);
+      EXPECT_EQ(Bytes(value.begin(), value.end()),
+                bytes_of<float>({static_cast<float>(label + 1)}));
+    }
+  }
+  expect_contains(message_of<OptionError>([&] { read_foreign_set(path, "auto"); }),
+                  "data.label: " + path + " has no column \"label\"");
+}
+
 TEST(ForeignSet, RefusesWhatItDoesNotKnow) {
   const TemporaryFolder folder;
   const auto message = [](const std::string& path) {

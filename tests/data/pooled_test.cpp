@@ -241,7 +241,9 @@ TEST_F(PooledRun, IsRefusedByOtherData) {
             std::string::npos);
   data_.take = 0;
   data_.split = "official";
-  EXPECT_NE(message_of<DataError>([&] { load(); }).find("(data.take and data.split included)"),
+  EXPECT_NE(message_of<DataError>([&] {
+              load();
+            }).find("(data.take, data.split and partition.column included)"),
             std::string::npos);
   // As many samples, but the last label is another.
   data_.split = "pooled";

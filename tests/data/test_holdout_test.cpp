@@ -42,6 +42,14 @@ TEST(HoldOutTest, TakesTheShareOfEachClassAndKeepsTheOrder) {
             "since set comes without one");
 }
 
+TEST(HoldOutTest, TakesItsNoteBackAndNoOther) {
+  Dataset dataset = twelve();
+  dataset.notes = {"the test set has no image of class a"};
+  hold_out_test(dataset, {});
+  remove_holdout_note(dataset.notes);
+  EXPECT_EQ(dataset.notes, (std::vector<std::string>{"the test set has no image of class a"}));
+}
+
 TEST(HoldOutTest, DependsOnTheSeed) {
   const auto drawn = [](std::uint64_t seed) {
     Dataset dataset = twelve();

@@ -75,6 +75,24 @@ class Safetensors : public ::testing::Test {
   const std::filesystem::path folder_ = own_folder();
 };
 
+// The first bytes of torch.save's archive, of its pickles of old, and of a NumPy archive.
+TEST_F(Safetensors, PointsToTheConversionOfPyTorchsFiles) {
+  const auto zip = [](const std::string& name) {
+    std::string entry("PK\x03\x04\x00\x00\x08\x08", 8);
+    entry.resize(26, '\0');
+    entry += static_cast<char>(name.size());
+    entry.resize(30, '\0');
+    return entry + name + "FB";
+  };
+  const std::string advice = "not a safetensors file but PyTorch's: python/convert_pth.py makes";
+  EXPECT_THAT(refusal_of(zip("archive/data.pkl")), HasSubstr(advice));
+  EXPECT_THAT(refusal_of(std::string("\x80\x02\x8a\x0al\xfc\x9c\x46\xf9 j\xa8P\x19.", 14)),
+              HasSubstr(advice));
+  const std::string other = refusal_of(zip("x.npy"));
+  EXPECT_THAT(other, HasSubstr("not a safetensors file: its header would have"));
+  EXPECT_THAT(other, ::testing::Not(HasSubstr("PyTorch")));
+}
+
 // {"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}} has 54 characters: two spaces
 // make it 56, and 1.0f is 00 00 80 3f, -2.0f is 00 00 00 c0.
 TEST_F(Safetensors, WritesTheBytesOfTheFormat) {

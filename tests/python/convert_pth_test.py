@@ -102,7 +102,9 @@ class ConvertPth(unittest.TestCase):
             warnings.simplefilter("ignore", DeprecationWarning)
             net = torch.jit.trace(torch.nn.Linear(3, 2), torch.zeros(1, 3))
             torch.jit.save(net, self.folder / "net.pth")
-        self.assert_refused(None, "model.file")
+        self.assert_refused(None, "net.pth: is a TorchScript file", "model.file", "state_dict()")
+        (line,) = self.convert(None).stderr.splitlines()  # no warning of Python's beside it
+        self.assertNotIn("weights_only", line)
 
     def test_files_of_another_kind_are_refused(self):
         self.assert_refused(b"", "empty or cut off")

@@ -17,12 +17,16 @@ namespace {
 
 struct FileOptions {
   std::string file;
+  std::string column;
 
   template <class Visitor>
   static void describe(Visitor& visit) {
     visit("file", &FileOptions::file, FilePath{},
           "JSON: a list of the clients' lists of samples, or {\"clients\": [...], "
           "\"validation\": [...]}, a run's partition.json");
+    visit("column", &FileOptions::column,
+          "scheme natural's: data that say whose a sample is are read as it reads them, but "
+          "divided as the file says; empty: they are read without");
   }
 };
 
@@ -48,8 +52,14 @@ class FilePartition final : public Partitioner {
   }
 
   bool drawn() const override { return false; }
+  std::string owner_column() const override { return options_.column; }
 
   Partition draw(const PartitionRequest& request) const override {
+    if (!options_.column.empty() && request.owners.empty()) {
+      throw OptionError("partition.column = \"" + options_.column + "\": data.name = \"" +
+                        request.data.name +
+                        "\" does not say whose its samples are; leave partition.column out");
+    }
     Partition partition = read_partition_file(options_.file, request.data, request.overlap);
     std::string note = "partition of " + std::to_string(partition.clients.size()) +
                        " clients taken from " + options_.file + " as it stands";
@@ -66,7 +76,7 @@ class FilePartition final : public Partitioner {
 };
 
 FEDVG_REGISTER(Partitioner, "file", FilePartition, FileOptions,
-               "as a JSON file says, whatever clients, min_samples and on_short are");
+               "as a JSON file says, whatever min_samples and on_short are");
 
 }  // namespace
 }  // namespace fedvg

@@ -121,7 +121,7 @@ class Natural final : public Partitioner {
 };
 
 FEDVG_REGISTER(Partitioner, "natural", Natural, NaturalOptions,
-               "as the data set says, whatever clients, min_samples and on_short are");
+               "as the data set says, whatever min_samples and on_short are");
 
 }  // namespace
 }  // namespace fedvg

@@ -126,8 +126,9 @@ class Listing {
       throw DataError(
           full(folder) + " should hold the images of class " + class_name +
           ", but holds folders (" + some_of(content.folders) +
-          "). For train/CLIENT/CLASS/ set partition.scheme = \"natural\" and partition.column = "
-          "\"folder\"; for Tiny ImageNet set data.name = \"tiny-imagenet\"");
+          "). For train/CLIENT/CLASS/ set partition.scheme = \"natural\", or \"file\" for a "
+          "partition file, and partition.column = \"folder\"; for Tiny ImageNet set data.name = "
+          "\"tiny-imagenet\"");
     }
     if (content.images.empty() && part == ImagePart::training && !by_client_) {
       throw DataError(full(folder) +
@@ -202,10 +203,8 @@ std::string hold_out_test(ImageSet& set, std::int64_t classes, const ReadRequest
     set.files[static_cast<std::size_t>(index)].part = ImagePart::test;
     set.files[static_cast<std::size_t>(index)].owner.clear();
   }
-  return "test set: " + std::to_string(test.size()) + " of the " + std::to_string(pool.size()) +
-         " images held out, stratified by class (data.test_ratio = " +
-         Value(request.test_ratio).text() + "), since " + set.folder.string() +
-         " has no test folder with images";
+  return holdout_note(std::ssize(test), std::to_string(pool.size()) + " images", request) +
+         set.folder.string() + " has no test folder with images";
 }
 
 class ImageFolder final : public DatasetReader {

@@ -1,5 +1,6 @@
 #include "data/partitions/testing.h"
 #include "data/testing.h"
+#include "fedvg/registry.h"
 
 namespace fedvg {
 namespace {
@@ -52,6 +53,21 @@ TEST(FilePartition, SharesSamplesOnlyWithOverlap) {
                 "partition.overlap = true would allow that");
   request.overlap = true;
   EXPECT_EQ(draw(request, "file", file(path)).clients, (std::vector<IndexList>{{0, 1}, {1}}));
+}
+
+TEST(FilePartition, AsksForOwnersButDividesWithoutThem) {
+  const TemporaryFolder folder;
+  Table options = file(folder.write("p.json", std::string("[[0], [1]]")));
+  options.set("column", "who");
+  EXPECT_EQ(Registry<Partitioner>::instance().make("file", options)->owner_column(), "who");
+  const auto labels = labels_by_class({2});
+  auto request = request_for(labels, 2, 0);
+  const auto message = message_of<OptionError>([&] { draw(request, "file", options); });
+  EXPECT_NE(message.find("partition.column = \"who\""), std::string::npos) << message;
+  EXPECT_NE(message.find("does not say whose its samples are"), std::string::npos) << message;
+  const std::vector<std::string> owners = {"a", "a"};
+  request.owners = owners;
+  EXPECT_EQ(draw(request, "file", options).clients, (std::vector<IndexList>{{0}, {1}}));
 }
 
 TEST(FilePartition, NeedsAFile) {

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "data/federated_data.h"
 #include "data/testing.h"
 #include "fedvg/dataset.h"
@@ -43,6 +45,72 @@ TEST(CsvReader, BringsItsClients) {
   EXPECT_EQ(federated.client_names, (std::vector<std::string>{"A", "B", "C, D"}));
   EXPECT_EQ(federated.clients, (std::vector<IndexList>{{1}, {0, 2, 4}, {3}}));
   EXPECT_EQ(federated.counts, (std::vector<std::vector<std::int64_t>>{{0, 1}, {1, 2}, {1, 0}}));
+}
+
+// A training file of eight rows with text columns beside the feature, and settings for it.
+class OwnTable : public ::testing::Test {
+ protected:
+  OwnTable() {
+    std::string rows = "id,site,x,class\n";
+    for (int i = 0; i < 8; ++i) {
+      const std::string x = std::to_string(i);
+      rows += "k" + x + (i % 3 == 0 ? ",B," : ",A,") + x + (i % 2 == 0 ? ",no\n" : ",yes\n");
+    }
+    data_.name = {
+        "csv",
+        {{"path", folder_.write("a.csv", rows)}, {"label", "class"}, {"ignore", Array{"id"}}}};
+    partition_.scheme = {"natural", {{"column", "site"}}};
+    validation_.source = "none";
+  }
+  FederatedData load() const { return load_federated_data(data_, partition_, validation_, 1); }
+
+  const TemporaryFolder folder_;
+  DataOptions data_;
+  PartitionOptions partition_;
+  ValidationOptions validation_;
+};
+
+TEST_F(OwnTable, HasItsColumnsInAForeignFileToo) {
+  validation_.source = "file";
+  validation_.path =
+      folder_.write("v.csv", std::string("class,x,site\nno,50,C\nno,51,C\nyes,52,C\nyes,53,C\n"));
+  const auto data = load();
+  EXPECT_EQ(data.validation_samples().size(), 4);
+  EXPECT_EQ(data.validation_samples().channels, 1);
+}
+
+// U34
+TEST_F(OwnTable, IsDividedAgainByTheFileOfItsPartition) {
+  const auto drawn = load();
+  const auto path = folder_.path() / "p.json";
+  write_partition_json(drawn, path);
+  partition_.scheme = {"file", {{"file", path.string()}, {"column", "site"}}};
+  EXPECT_EQ(load().clients, drawn.clients);
+  EXPECT_EQ(load().identity.fingerprint, drawn.identity.fingerprint);
+
+  data_.name.options.set("ignore", Array{"id", "site"});
+  EXPECT_EQ(load().clients, drawn.clients);
+  partition_.scheme.options.erase("column");
+  EXPECT_EQ(load().clients, drawn.clients);
+  partition_.scheme = {"natural", {{"column", "site"}}};
+  EXPECT_NE(message_of<OptionError>([&] { load(); }).find("needed as the column of owners"),
+            std::string::npos);
+}
+
+TEST_F(OwnTable, IsPooledWithoutANoteOfAnotherTestSet) {
+  data_.split = "pooled";
+  const auto said = [](const FederatedData& data) {
+    return std::ranges::count_if(data.notes,
+                                 [](auto& note) { return note.starts_with("test set: "); });
+  };
+  const auto data = load();
+  EXPECT_EQ(said(data), 1);
+  EXPECT_EQ(
+      std::ranges::count_if(
+          data.notes, [](auto& note) { return note.find("held out, ") != std::string::npos; }),
+      0);
+  data_.split = "official";
+  EXPECT_EQ(said(load()), 1);
 }
 
 TEST(CsvReader, NeedsAPath) {
