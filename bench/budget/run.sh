@@ -9,7 +9,7 @@
 set -euo pipefail
 
 root=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../..
-program=$root/build/release/bin/fedvg-budget
+program=${FEDVG_BUDGET:-$root/build/release/bin/fedvg-budget}
 out=${1:?the folder for the results}
 every=${2:-5}
 cifar=${3:-}

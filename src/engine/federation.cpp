@@ -23,6 +23,7 @@
 #include "fedvg/registry.h"
 #include "fedvg/schedule.h"
 #include "kernels/instruction_set.h"
+#include "models/model_memory.h"
 
 namespace fedvg {
 namespace {

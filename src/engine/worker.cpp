@@ -241,7 +241,7 @@ ClientUpdate Worker::train(const RoundStart& start, std::int64_t client, const L
               ? data.store->assemble_seen(ids, draw_views(ids.size(), rules.augmentation, sight),
                                           batch_buffer_)
               : data.store->assemble(ids, batch_buffer_);
-      const Output output = pass(own_, batch.images, Mode::train);
+      const Output output = this->pass(own_, batch.images, Mode::train);
       const at::Tensor task = at::cross_entropy_loss(output.logits, batch.labels, class_weights_);
       const double loss = task.item<double>();
       losses.add(loss, plan.batch(b).size());

@@ -455,7 +455,8 @@ TEST(Federation, TrainsAndScoresInBfloat16) {
     example.setup.engine.kernels = "aten";
     example.setup.method = compose_method("fedvg");
     if (!processor_has_bf16() && std::string(precision) == "bf16") {
-      expect_says(refusal([&] { example.federation(); }), {"engine.precision", "bf16", "float32"});
+      testing::expect_says(testing::refusal([&] { example.federation(); }),
+                           {"engine.precision", "bf16", "float32"});
       GTEST_SKIP() << "this processor has no bfloat16 arithmetic";
     }
     Federation federation = example.federation();
@@ -476,7 +477,8 @@ TEST(Federation, HasNoLoopsOfItsOwnBesideOneThreadOfFloat32) {
     EXPECT_EQ(example.federation().info().kernels, set);
     example.setup.engine.threads = 2;
     if (set == "aten") continue;
-    expect_says(refusal([&] { example.federation(); }), {"engine.kernels", "engine.threads"});
+    testing::expect_says(testing::refusal([&] { example.federation(); }),
+                         {"engine.kernels", "engine.threads"});
   }
   Example example;
   EXPECT_EQ(example.federation().info().kernels, kernels::instruction_sets().back());
