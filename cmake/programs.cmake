@@ -48,3 +48,10 @@ if(EXISTS "${PROJECT_SOURCE_DIR}/bench/budget/main.cpp")
   fedvg_program(fedvg-budget SOURCES bench/budget/main.cpp LIBRARIES fedvg::run)
   set_target_properties(fedvg-budget PROPERTIES EXCLUDE_FROM_ALL TRUE)
 endif()
+
+# Scores in float32 and in bf16: bench/precision/run.sh
+if(EXISTS "${PROJECT_SOURCE_DIR}/bench/precision/main.cpp")
+  fedvg_program(fedvg-precision SOURCES bench/precision/main.cpp
+    LIBRARIES fedvg::run fedvg_bench_headers)
+  set_target_properties(fedvg-precision PROPERTIES EXCLUDE_FROM_ALL TRUE)
+endif()

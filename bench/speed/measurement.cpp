@@ -8,6 +8,7 @@
 
 #include "fedvg/error.h"
 #include "run/experiment.h"
+#include "run/statistics.h"
 #include "speed/multiply_add_peak.h"
 #include "speed/stock_rates.h"
 
@@ -105,6 +106,30 @@ class SpeedRun {
     }
   }
 
+  /// Rounds of `threaded`, which has more threads a worker, each beside one of this experiment's.
+  ThreadsTrial against(Experiment& threaded) {
+    const std::int64_t threads = threaded.configuration().engine.threads;
+    std::vector<double> one, more;
+    const std::int64_t first = rounds_ + 2;
+    for (std::int64_t round = first; round <= first + rounds_; ++round) {
+      const auto seconds = [&](Experiment& experiment) {
+        const double taken = experiment.federation()
+                                 .run_round(round, experiment.cohorts().cohort(round), stop_)
+                                 .seconds;
+        if (stop_) throw Interrupted("interrupted: nothing was measured to the end");
+        return taken;
+      };
+      const double with_more = seconds(threaded), with_one = seconds(experiment_);
+      if (round == first) continue;  // warms up
+      more.push_back(with_more);
+      one.push_back(with_one);
+    }
+    return {.workers = threaded.federation().info().workers,
+            .threads = threads,
+            .seconds = median_of(more),
+            .seconds_one = median_of(one)};
+  }
+
   SpeedMeasurement result() const {
     const Configuration& configuration = experiment_.configuration();
     SpeedMeasurement result{.data = data_text(experiment_.data()),
@@ -173,6 +198,7 @@ class SpeedRun {
 
 SpeedMeasurement measure_speed(SpeedRequest request, Console& console,
                                const std::atomic<bool>& stop) {
+  Configuration threaded = request.configuration;
   Experiment experiment(std::move(request.configuration), request.device);
   for (const auto& note : experiment.notes()) console.say("note: " + note);
   SpeedRun run(experiment, request.device, console, stop);
@@ -181,6 +207,16 @@ SpeedMeasurement measure_speed(SpeedRequest request, Console& console,
   SpeedMeasurement measurement = run.result();
   measurement.workload = request.workload;
   measurement.environment = environment_here(request.malloc);
+  const auto threads = threads_left(measurement.federation.workers, threaded.engine.threads,
+                                    threaded.engine.workers, measurement.environment.cores);
+  if (threads && request.device == "cpu") {
+    threaded.engine.workers = measurement.federation.workers;
+    threaded.engine.threads = *threads;
+    // Named loops are for one thread, and are refused with more.
+    if (threaded.engine.kernels != "aten") threaded.engine.kernels = "auto";
+    Experiment other(std::move(threaded), request.device);
+    measurement.threads = run.against(other);
+  }
   return measurement;
 }
 

@@ -21,6 +21,14 @@ struct SpeedRequest {
   MallocSettings malloc;
 };
 
+/// The same rounds with engine.threads above 1, where cores have no worker.
+struct ThreadsTrial {
+  std::int64_t workers = 0, threads = 0;  ///< with which they were taken
+  double seconds = 0, seconds_one = 0;    ///< medians of a round's training, scoring and step,
+                                          ///< with these threads and with one
+  double ratio() const { return seconds_one / seconds; }
+};
+
 /// How fast a workload's rounds are, and the stock loop in between.
 struct SpeedMeasurement {
   std::string workload, data;
@@ -35,11 +43,13 @@ struct SpeedMeasurement {
   double peak_mb = 0;                              ///< before the stock loop was there
   std::optional<double> multiply_add_peak;         ///< operations per second and core
   std::optional<double> train_share, score_share;  ///< of it, of the engine's rates
+  std::optional<ThreadsTrial> threads;             ///< absent: every core has a worker
 };
 
 /// One round that warms up, then in each repetition a round, its evaluation, and the stock loop
-/// for about as long as the engine trained and scored. Notes and progress go to `console`.
-/// Throws what Experiment throws, and Interrupted once `stop` is true.
+/// for about as long as the engine trained and scored. Where cores have no worker, as many rounds
+/// with engine.threads above 1 follow, each beside one as it was. Notes and progress go to
+/// `console`. Throws what Experiment throws, and Interrupted once `stop` is true.
 SpeedMeasurement measure_speed(SpeedRequest request, Console& console,
                                const std::atomic<bool>& stop);
 

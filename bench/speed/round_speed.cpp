@@ -41,6 +41,14 @@ std::int64_t images_scored(const RoundRecord& record) {
   return record.scored.value_or(0) * std::ranges::count_if(record.clients, was_scored);
 }
 
+std::optional<std::int64_t> threads_left(std::int64_t workers, std::int64_t threads,
+                                         std::int64_t asked, std::int64_t cores) {
+  if (threads != 1) return std::nullopt;
+  const std::int64_t each = (asked > 0 ? std::min(asked, cores) : cores) / workers;
+  if (each < 2) return std::nullopt;
+  return each;
+}
+
 PhaseSpeed speed_of(const std::vector<Rates>& repetitions) {
   std::vector<double> engine, stock, ratios;
   for (const Rates& rates : repetitions) {

@@ -38,6 +38,12 @@ struct PhaseSpeed {
   std::optional<double> ratio, ratio_least, ratio_most;  ///< engine / stock, by repetition
 };
 
+/// Threads that each worker could have beside its one, where a round has fewer participants, or
+/// the memory fewer workers, than there are cores; absent: no core is left over, or the workers
+/// have threads already. `asked`: engine.workers, which limits the cores; 0: all of them.
+std::optional<std::int64_t> threads_left(std::int64_t workers, std::int64_t threads,
+                                         std::int64_t asked, std::int64_t cores);
+
 /// Medians; `repetitions` is not empty.
 PhaseSpeed speed_of(const std::vector<Rates>& repetitions);
 PhaseSeconds medians_of(const std::vector<PhaseSeconds>& repetitions);

@@ -85,26 +85,45 @@ Json by_phase(const SpeedMeasurement& measurement, const Figure& figure) {
   return {{"train", of(measurement.train)}, {"score", of(measurement.score)}};
 }
 
+/// "a round in 1.20 s with 1 worker of 2 threads, 1.70 s with one thread: …"
+std::string threads_text(const ThreadsTrial& trial) {
+  const std::string advice =
+      trial.ratio() > 1
+          ? fmt::format("engine.threads = {} is {:.2f} x as fast", trial.threads, trial.ratio())
+          : fmt::format("engine.threads = {} is slower, by {:.2f}", trial.threads,
+                        1 / trial.ratio());
+  return fmt::format(
+      "{}: {:.3f} s for training, scoring and step with {} of {} threads, {:.3f} s "
+      "with one each",
+      advice, trial.seconds, counted(trial.workers, "worker"), trial.threads, trial.seconds_one);
+}
+
 }  // namespace
 
 std::vector<std::string> speed_lines(const SpeedMeasurement& measurement) {
   const PhaseSeconds& seconds = measurement.seconds;
-  return {topic_line("workload", measurement.workload),
-          topic_line("data", measurement.data),
-          topic_line("processor", processor_text(measurement)),
-          topic_line("engine", engine_text(measurement.federation)),
-          topic_line("stock", stock_text(measurement)),
-          topic_line("malloc", malloc_text(measurement.environment.malloc)),
-          topic_line("rounds", fmt::format("medians of {} after one to warm up, stock loop in turn",
-                                           measurement.rounds)),
-          "",
-          title(),
-          phase_line("train", seconds.train, measurement.train, measurement.train_share),
-          phase_line("score", seconds.score, measurement.score, measurement.score_share),
-          phase_line("combine", seconds.combine),
-          phase_line("evaluate", seconds.evaluate),
-          phase_line("other", seconds.other),
-          phase_line("round", seconds.round, cell(measurement.peak_mb, 0))};
+  std::vector<std::string> lines = {
+      topic_line("workload", measurement.workload),
+      topic_line("data", measurement.data),
+      topic_line("processor", processor_text(measurement)),
+      topic_line("engine", engine_text(measurement.federation)),
+      topic_line("stock", stock_text(measurement)),
+      topic_line("malloc", malloc_text(measurement.environment.malloc)),
+      topic_line("rounds", fmt::format("medians of {} after one to warm up, stock loop in turn",
+                                       measurement.rounds)),
+      "",
+      title(),
+      phase_line("train", seconds.train, measurement.train, measurement.train_share),
+      phase_line("score", seconds.score, measurement.score, measurement.score_share),
+      phase_line("combine", seconds.combine),
+      phase_line("evaluate", seconds.evaluate),
+      phase_line("other", seconds.other),
+      phase_line("round", seconds.round, cell(measurement.peak_mb, 0))};
+  if (measurement.threads) {
+    lines.emplace_back();
+    lines.push_back(topic_line("threads", threads_text(*measurement.threads)));
+  }
+  return lines;
 }
 
 std::string speed_json(const SpeedMeasurement& measurement) {
@@ -147,6 +166,14 @@ std::string speed_json(const SpeedMeasurement& measurement) {
   json["peak_mb"] = measurement.peak_mb;
   json["flops_share"] = {{"train", json_of(measurement.train_share)},
                          {"score", json_of(measurement.score_share)}};
+  json["threads"] = Json();
+  if (const auto& trial = measurement.threads) {
+    json["threads"] = {{"workers", trial->workers},
+                       {"threads", trial->threads},
+                       {"seconds", trial->seconds},
+                       {"seconds_one", trial->seconds_one},
+                       {"ratio", trial->ratio()}};
+  }
   json["multiply_add_gflops"] = peak ? Json(*peak / 1e9) : Json();
   return json.dump(2);
 }

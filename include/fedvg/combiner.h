@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "fedvg/folding.h"
 #include "fedvg/update.h"
 
 namespace fedvg {
@@ -23,6 +24,7 @@ class Combiner {
 
   /// False: updates count alike whatever the rule says, so a rule that weighs is refused.
   virtual bool takes_weights() const = 0;
+  virtual Folding folding() const { return Folding::never; }
   /// Updates of model size that are held at once with `participants` in a round and
   /// `parts` scores a client: what `fedvg check` reports.
   virtual std::int64_t models_held(std::int64_t participants, std::int64_t parts) const = 0;

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "fedvg/folding.h"
 #include "fedvg/layout.h"
 #include "fedvg/local_optimizer.h"
 #include "fedvg/model.h"
@@ -72,6 +73,8 @@ class Correction {
   virtual bool needs_weights() const { return false; }
   /// True: loss() looks at Output::features, which not every network has.
   virtual bool needs_features() const { return false; }
+  /// Of both halves.
+  virtual Folding folding() const { return Folding::never; }
   /// Model-sized vectors that next_state holds.
   virtual std::int64_t vectors_kept() const { return 0; }
 

@@ -19,7 +19,10 @@ struct Slot {
   std::vector<std::int64_t> shape{};
   std::vector<std::int64_t> strides{};  ///< of the view; a channels_last weight is not row-major
   std::int64_t offset = 0;              ///< first element in the flat vector, 64-byte aligned
-  std::int64_t numel = 0;
+  std::int64_t numel = 0;               ///< of the view
+  /// Numbers behind the view that belong to the tensor and have no place in it: what stands for
+  /// dead taps that were left out (fedvg/folding.h).
+  std::int64_t tail = 0;
 };
 
 /// How the trainable tensors of a model lie in one flat vector.
@@ -35,11 +38,13 @@ class Layout {
   const std::vector<Slot>& slots() const { return slots_; }
   std::size_t tensors() const { return slots_.size(); }
   std::int64_t size() const { return size_; }              ///< with gaps
-  std::int64_t parameters() const { return parameters_; }  ///< without
+  std::int64_t parameters() const { return parameters_; }  ///< without gaps and tails
 
-  /// The tensor's elements as a vector [numel] that aliases `flat`.
+  /// The tensor's elements as a vector [numel + tail] that aliases `flat`.
   at::Tensor segment(const at::Tensor& flat, std::size_t tensor) const;
-  /// The tensor in its own shape, aliasing `flat`.
+  /// Its last `tail` of them.
+  at::Tensor tail(const at::Tensor& flat, std::size_t tensor) const;
+  /// The tensor in its own shape, without the tail, aliasing `flat`.
   at::Tensor view(const at::Tensor& flat, std::size_t tensor) const;
 
   /// Blocks in order of first appearance, and for each tensor the index of its block.

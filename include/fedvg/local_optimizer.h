@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "fedvg/folding.h"
 #include "fedvg/layout.h"
 
 namespace fedvg {
@@ -24,6 +25,11 @@ class LocalOptimizer {
   /// True: it gathers nothing, and the step of a number follows from that number, its gradient
   /// and the rate, so that any part of the vectors may be stepped on its own.
   virtual bool is_elementwise() const { return false; }
+  /// True: a step moves numbers whose gradient is 0, as weight decay does.
+  virtual bool decays() const { return true; }
+  /// `corrected`: a correction changes gradients, so that those of numbers that the loss does not
+  /// depend on are 0 only as long as these stay where they are.
+  virtual Folding folding(bool /*corrected*/) const { return Folding::never; }
   /// In place; vectors [P], the gradient after correction and clipping, which may be used
   /// as scratch. Parts of them, [n], where it is_elementwise().
   virtual void step(at::Tensor& parameters, at::Tensor& gradient, double learning_rate) = 0;

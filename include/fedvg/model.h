@@ -32,6 +32,18 @@ struct NamedTensor {
   at::Tensor tensor;
 };
 
+/// What the data asks of a model.
+struct ModelInput {
+  std::int64_t channels = 1, height = 28, width = 28;
+  std::int64_t classes = 10;
+};
+
+/// Of a convolution's kernel the rectangle outside which no tap meets a pixel at any output.
+struct LiveTaps {
+  std::size_t parameter;  ///< index of the weight, [out, in, rows, columns]
+  std::int64_t top, left, height, width;
+};
+
 /// A network: named parameters and buffers in a fixed order, and a forward pass.
 /// One object belongs to one worker; it is not safe for two threads.
 class Model {
@@ -74,6 +86,11 @@ class Model {
   /// What of it may surprise, to be said at start.
   virtual std::vector<std::string> notes() const { return {}; }
 
+  /// Makes kernels of convolutions of which some taps meet nothing but padding on such images
+  /// smaller by those taps: outputs, and gradients of what is left, are the same. Called before
+  /// the tensors are used; what initialize() draws afterwards is no longer the network's.
+  virtual std::vector<LiveTaps> crop_to_live_taps(const ModelInput&) { return {}; }
+
   /// Draws initial values, in model order, from one stream; a network out of a file starts
   /// with what the file holds.
   virtual void initialize(Random& random) = 0;
@@ -83,12 +100,6 @@ class Model {
   std::vector<NamedTensor> buffers_;
   bool groups_statistics_ = false;
   std::int64_t statistics_group_ = 0;
-};
-
-/// What the data asks of a model.
-struct ModelInput {
-  std::int64_t channels = 1, height = 28, width = 28;
-  std::int64_t classes = 10;
 };
 
 /// Builds one kind of network, registered by name (`[model] name = "cnn"`).

@@ -2,6 +2,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "fedvg/folding.h"
 #include "fedvg/layout.h"
 
 namespace fedvg {
@@ -14,6 +15,7 @@ class ServerOptimizer {
   static constexpr const char* kind = "server-optimizer";
   virtual ~ServerOptimizer() = default;
 
+  virtual Folding folding() const { return Folding::never; }
   virtual void step(at::Tensor& w, const at::Tensor& d) = 0;
   /// What the next round needs, by name; empty for a rule without memory. Later steps leave
   /// these tensors alone: a round that fails puts them back.

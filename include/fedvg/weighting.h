@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "fedvg/folding.h"
 #include "fedvg/update.h"
 
 namespace fedvg {
@@ -78,6 +79,8 @@ class WeightingRule {
   /// True: the rule can score on a part of D_val and say in Assessment::spreads how far that is
   /// from all of it; scoring.budget is refused with others.
   virtual bool measures_spread() const { return false; }
+  /// Of what it looks at: updates, and the gradients of D_val.
+  virtual Folding folding() const { return Folding::never; }
   /// Number of scores a client gets.
   virtual std::size_t parts() const { return 1; }
   /// Before the first client of a round; the evaluator holds the global model.

@@ -82,6 +82,7 @@ struct EngineOptions {
   std::int64_t window = 4;
   std::string precision = "float32";
   std::string kernels = "auto";
+  bool live_taps = true;
   std::int64_t state_memory = 1024;
   std::int64_t memory = 0;
 
@@ -101,6 +102,9 @@ struct EngineOptions {
     visit("kernels", &EngineOptions::kernels, OneOf{{"auto", "avx512", "avx2", "aten"}},
           "loops of float32 layers on a CPU where they beat libtorch's: those of this processor's "
           "best instruction set, of the one named, or none (aten); results differ by rounding");
+    visit("live_taps", &EngineOptions::live_taps,
+          "leave taps of kernels that meet no pixel on such small images out of training and sums; "
+          "models, files and bytes sent stay whole, results differ by rounding");
     visit("state_memory", &EngineOptions::state_memory, at_least(0),
           "MB of clients' states (scaffold, feddyn, moon, ...) kept in memory; more wait on disk");
     visit("memory", &EngineOptions::memory, at_least(0),

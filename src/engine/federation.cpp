@@ -15,6 +15,7 @@
 #include "data/wording.h"
 #include "engine/autocast.h"
 #include "engine/class_weights.h"
+#include "engine/live_taps.h"
 #include "engine/model_file.h"
 #include "engine/model_input.h"
 #include "engine/named_arrays.h"
@@ -442,12 +443,21 @@ Federation::Federation(const FederatedData& data, FederationSetup setup)
     }
     info.workers = setup.largest_cohort;
   }
+  const std::string against = setup.engine.live_taps ? against_live_taps(setup, driver) : "";
+  if (setup.engine.live_taps && against.empty()) {
+    driver.live_taps = input;
+    model->crop_to_live_taps(input);
+  }
   check_draws(*model, setup, info);
   for (auto& note : model->notes()) info.notes.push_back(std::move(note));
   info.state_bytes = state_bytes(driver, *model);
   note_idle(setup, *model, !driver.combiner->takes_weights(), info);
   const double model_bytes = parameter_bytes(*model, driver.format.dtype);
   const std::string head = model->head();
+  if (!against.empty() && !model->crop_to_live_taps(input).empty()) {
+    info.notes.push_back("engine.live_taps: off, weights that no pixel meets are kept, as " +
+                         against);
+  }
   model.reset();
   if (info.workers * setup.engine.threads > cores) {
     const std::string threads =
@@ -485,8 +495,9 @@ Federation::Federation(const FederatedData& data, FederationSetup setup)
         "method local shares nothing, so the running statistics of BatchNorm are each client's "
         "own; set train.buffers = \"local\"");
   }
-  const Layout& layout = impl_->driver->layout();
+  const Layout& layout = impl_->driver->model_layout();
   info.parameters = layout.parameters();
+  info.live = impl_->driver->layout().parameters();
   for (const auto& slot : layout.slots()) {
     info.tensors.push_back({slot.name, slot.block, slot.shape});
   }
@@ -538,9 +549,10 @@ const std::vector<std::int64_t>& Federation::part_samples(DataPart part) const {
 
 std::vector<NamedArray> Federation::model() const {
   std::vector<NamedArray> arrays;
-  const Layout& layout = impl_->driver->layout();
+  const Layout& layout = impl_->driver->model_layout();
+  const at::Tensor w = impl_->driver->model();
   for (std::size_t i = 0; i < layout.tensors(); ++i) {
-    arrays.push_back(to_array(layout.slots()[i].name, layout.view(impl_->driver->global(), i)));
+    arrays.push_back(to_array(layout.slots()[i].name, layout.view(w, i)));
   }
   const auto& names = impl_->driver->buffer_names();
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -551,8 +563,8 @@ std::vector<NamedArray> Federation::model() const {
 
 std::vector<TensorMisfit> Federation::Impl::load(const std::vector<NamedArray>& arrays,
                                                  const std::string& head) {
-  const Layout& layout = driver->layout();
-  const at::Tensor w = driver->global().clone();
+  const Layout& layout = driver->model_layout();
+  const at::Tensor w = driver->model().clone();
   std::vector<NamedTensor> targets;
   for (std::size_t i = 0; i < layout.tensors(); ++i) {
     targets.push_back({layout.slots()[i].name, layout.slots()[i].block, layout.view(w, i)});

@@ -91,6 +91,7 @@ struct TensorInfo {
 /// Facts for the set-up block, environment.json and `fedvg check`.
 struct FederationInfo {
   std::int64_t parameters = 0;      ///< trainable numbers
+  std::int64_t live = 0;            ///< … that training and sums hold; fewer under live_taps
   std::vector<TensorInfo> tensors;  ///< trainable, in model order
   std::int64_t workers = 0;         ///< really used
   std::int64_t score_parts = 1;     ///< sums that the weighting keeps

@@ -1,6 +1,5 @@
 #include "engine/round_driver.h"
 
-#include <ATen/ops/isfinite.h>
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include "engine/combiners/update_sum.h"
 #include "fedvg/error.h"
 #include "fedvg/registry.h"
+#include "kernels/model_vector.h"
 
 namespace fedvg {
 namespace {
@@ -26,9 +26,7 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-bool all_finite(const at::Tensor& tensor) {
-  return !tensor.is_floating_point() || at::isfinite(tensor).all().item<bool>();
-}
+using kernels::all_finite;
 
 bool all_finite(const Tensors& tensors) {
   return std::all_of(tensors.begin(), tensors.end(),
@@ -43,12 +41,6 @@ bool all_finite(const TensorMap& tensors) {
 bool all_finite(const ClientUpdate& update) {
   return std::isfinite(update.loss_last) && all_finite(update.delta) &&
          all_finite(update.buffers) && all_finite(update.extra) && all_finite(update.note);
-}
-
-std::int64_t bytes_of(const TensorMap& tensors) {
-  std::int64_t bytes = 0;
-  for (const auto& [name, tensor] : tensors) bytes += static_cast<std::int64_t>(tensor.nbytes());
-  return bytes;
 }
 
 Evaluation evaluation_of(const Worker::Tally& tally, const Predictions& predictions,
@@ -86,8 +78,10 @@ RoundDriver::RoundDriver(DriverSetup setup)
   if (!setup_.combiner) setup_.combiner = Registry<Combiner>::instance().make("mean");
   const auto model = setup_.build_model();
   setup_.format.channels_last = setup_.format.channels_last && model->channels_last();
-  layout_ = layout_of(*model, setup_.format.channels_last);
   const auto optimizer = setup_.build_optimizer();
+  const auto build_whole = setup_.build_model;
+  layout_ = layout_of(*model, setup_.format.channels_last);
+  if (setup_.live_taps) crop_models(*model, *optimizer);
   setup_.correction->check(*optimizer, setup_.rules.keep_optimizer);
   learning_rate_ = optimizer->learning_rate();
   if (setup_.scoring_budget > 0 && ValidationBudget::applies(setup_.validation.plan.batches())) {
@@ -101,19 +95,57 @@ RoundDriver::RoundDriver(DriverSetup setup)
     workers_[i] = std::make_unique<Worker>(setup_.build_model, layout_, setup_.format,
                                            setup_.build_optimizer(), setup_.validation);
   });
-  Model& first = workers_[0]->model();
+  draw_initial_model(build_whole);
+}
+
+void RoundDriver::crop_models(Model& model, const LocalOptimizer& optimizer) {
+  const auto live = model.crop_to_live_taps(*setup_.live_taps);
+  if (live.empty()) return;
+  const std::int64_t tail = tail_of(optimizer.decays(), setup_.combiner->takes_weights());
+  Layout cropped = layout_of(model, setup_.format.channels_last, live, tail);
+  dead_.emplace(std::move(layout_), cropped, live);
+  layout_ = std::move(cropped);
+  setup_.build_model = [whole = std::move(setup_.build_model), input = *setup_.live_taps] {
+    auto made = whole();
+    made->crop_to_live_taps(input);
+    return made;
+  };
+}
+
+void RoundDriver::draw_initial_model(const std::function<std::unique_ptr<Model>()>& build_whole) {
+  const auto options = at::TensorOptions().dtype(setup_.format.dtype).device(setup_.format.device);
   Random initial(setup_.rules.seed, "initial-model");
+  const Layout& whole = model_layout();
+  Resident apart;
+  if (dead_) apart = make_resident(build_whole(), whole, options);
+  Model& first = dead_ ? *apart.model : workers_[0]->model();
   first.initialize(initial);
-  global_ = at::zeros({layout_.size()},
-                      at::TensorOptions().dtype(setup_.format.dtype).device(setup_.format.device));
-  for (std::size_t i = 0; i < layout_.tensors(); ++i) {
-    layout_.view(global_, i).copy_(first.parameters()[i].tensor.detach());
+  at::Tensor w = at::zeros({whole.size()}, options);
+  for (std::size_t i = 0; i < whole.tensors(); ++i) {
+    whole.view(w, i).copy_(first.parameters()[i].tensor.detach());
   }
   for (const auto& buffer : first.buffers()) buffers_.push_back(buffer.tensor.clone());
+  global_ = dead_ ? dead_->crop(w, /*anew=*/true) : w;
+}
+
+bool RoundDriver::remembers_nothing() const {
+  const bool clients = setup_.correction->vectors_kept() > 0 || setup_.rules.keep_optimizer;
+  return !has_run_ ||
+         (!clients && setup_.correction->state().empty() && setup_.server->state().empty());
+}
+
+std::int64_t RoundDriver::bytes_of(const TensorMap& tensors) const {
+  std::int64_t bytes = 0;
+  for (const auto& [name, tensor] : tensors) {
+    const bool vector = tensor.dim() == 1 && tensor.numel() == layout_.size();
+    bytes += static_cast<std::int64_t>(tensor.itemsize()) *
+             (vector ? model_layout().size() : tensor.numel());
+  }
+  return bytes;
 }
 
 void RoundDriver::set_global(const at::Tensor& w, const Tensors& buffers) {
-  global_ = w.clone();
+  global_ = dead_ ? dead_->crop(w, remembers_nothing()) : w.clone();
   buffers_.clear();
   for (const auto& buffer : buffers) buffers_.push_back(buffer.clone());
 }
@@ -199,6 +231,7 @@ RoundRecord RoundDriver::run_round(std::int64_t index, const std::vector<std::in
     return samples(a) != samples(b) ? samples(a) > samples(b) : cohort[a] < cohort[b];
   });
 
+  has_run_ = true;
   const auto population = static_cast<std::int64_t>(setup_.clients.size());
   Worker::Validation& validation = setup_.validation;
   if (budget_) {
@@ -337,7 +370,8 @@ void RoundDriver::summarize(const Accepted& accepted, const RoundStart& start,
   const auto count = static_cast<double>(accepted.records.size());
   if (!record.is_void && count > 1) record.weight_entropy = entropy / std::log(count);
 
-  std::int64_t model_bytes = layout_.parameters() * static_cast<std::int64_t>(global_.itemsize());
+  std::int64_t model_bytes =
+      model_layout().parameters() * static_cast<std::int64_t>(global_.itemsize());
   for (const auto& buffer : buffers_) model_bytes += static_cast<std::int64_t>(buffer.nbytes());
   record.bytes_down = record.participants * (model_bytes + bytes_of(start.inbox));
   record.bytes_up = record.participants * model_bytes + accepted.extra_bytes;

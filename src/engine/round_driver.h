@@ -7,6 +7,7 @@
 
 #include "engine/client_state.h"
 #include "engine/federation.h"
+#include "engine/live_taps.h"
 #include "engine/samples.h"
 #include "engine/turn_queue.h"
 #include "engine/validation_budget.h"
@@ -22,6 +23,9 @@ namespace fedvg {
 /// Everything a federation is made of, as tensors and parts.
 struct DriverSetup {
   std::function<std::unique_ptr<Model>()> build_model;  ///< called once a worker
+  /// Images, to whose live taps the models of workers are cropped (DeadTaps), where the parts go
+  /// along: against_live_taps(). Absent: models are whole.
+  std::optional<ModelInput> live_taps = {};
   std::function<std::unique_ptr<LocalOptimizer>()> build_optimizer;
   std::unique_ptr<Correction> correction;
   std::unique_ptr<WeightingRule> weighting;
@@ -64,11 +68,16 @@ class RoundDriver {
   Evaluation evaluate_own_models(const SampleStore& store, std::span<const std::int64_t> ids,
                                  const std::atomic<bool>& stop);
 
+  /// Of the vectors of workers and sums, cropped to live taps.
   const Layout& layout() const { return layout_; }
   const at::Tensor& global() const { return global_; }
+  /// Of the model as the world knows it; layout() where nothing is cropped.
+  const Layout& model_layout() const { return dead_ ? dead_->whole() : layout_; }
+  /// The global model in model_layout().
+  at::Tensor model() const { return dead_ ? dead_->restore(global_) : global_; }
   const Tensors& buffers() const { return buffers_; }
   const std::vector<NamedTensor>& buffer_names() const { return workers_[0]->model().buffers(); }
-  /// Replaces the global model.
+  /// Replaces the global model; w is in model_layout().
   void set_global(const at::Tensor& w, const Tensors& buffers);
   /// Null: every round is scored on all of D_val.
   ValidationBudget* budget() { return budget_.get(); }
@@ -77,6 +86,12 @@ class RoundDriver {
   struct Finished;
   struct Accepted;
 
+  void crop_models(Model& model, const LocalOptimizer& optimizer);
+  void draw_initial_model(const std::function<std::unique_ptr<Model>()>& build_whole);
+  /// Neither clients nor server keep a vector.
+  bool remembers_nothing() const;
+  /// Of vectors on their way, in whole size.
+  std::int64_t bytes_of(const TensorMap& tensors) const;
   void train_client(Worker& worker, const RoundStart& start, const Round& round,
                     ClientRecord& record, const std::atomic<bool>& stop, Finished& finished);
   void add(Finished&& finished, Accepted& accepted);
@@ -89,6 +104,8 @@ class RoundDriver {
 
   DriverSetup setup_;
   Layout layout_;
+  std::optional<DeadTaps> dead_;  ///< where the model is cropped
+  bool has_run_ = false;
   double learning_rate_ = 0;  ///< of the local optimizer, before the schedule
   at::Tensor global_;         ///< w, [P]
   std::unique_ptr<ValidationBudget> budget_;

@@ -74,7 +74,8 @@ class LossTrack {
 
 }  // namespace
 
-Layout layout_of(const Model& model, bool channels_last) {
+Layout layout_of(const Model& model, bool channels_last, std::span<const LiveTaps> cropped,
+                 std::int64_t tail) {
   std::vector<Slot> slots;
   for (const auto& parameter : model.parameters()) {
     Slot slot{.name = parameter.name, .block = parameter.block};
@@ -93,6 +94,7 @@ Layout layout_of(const Model& model, bool channels_last) {
     }
     slots.push_back(std::move(slot));
   }
+  for (const LiveTaps& taps : cropped) slots.at(taps.parameter).tail = tail;
   return Layout(std::move(slots));
 }
 
@@ -106,20 +108,21 @@ std::vector<std::int64_t> buffer_blocks_of(const Model& model, const Layout& lay
   return result;
 }
 
-void Worker::Resident::load(const at::Tensor& w, const Tensors& buffers) {
+void Resident::load(const at::Tensor& w, const Tensors& buffers) {
   parameters.copy_(w);
   for (std::size_t i = 0; i < buffers.size(); ++i) model->buffers()[i].tensor.copy_(buffers[i]);
 }
 
-Worker::Resident Worker::make_resident() const {
-  Resident resident{build_model_(), at::zeros({layout_.size()}, options_)};
-  for (std::size_t i = 0; i < layout_.tensors(); ++i) {
-    resident.model->parameters()[i].tensor.set_data(layout_.view(resident.parameters, i));
+Resident make_resident(std::unique_ptr<Model> model, const Layout& layout,
+                       const at::TensorOptions& options) {
+  Resident resident{std::move(model), at::zeros({layout.size()}, options)};
+  for (std::size_t i = 0; i < layout.tensors(); ++i) {
+    resident.model->parameters()[i].tensor.set_data(layout.view(resident.parameters, i));
   }
   for (auto& buffer : resident.model->buffers()) {
     const bool counter = !buffer.tensor.is_floating_point();
     buffer.tensor.set_data(
-        buffer.tensor.to(options_.device(), counter ? at::kLong : options_.dtype().toScalarType()));
+        buffer.tensor.to(options.device(), counter ? at::kLong : options.dtype().toScalarType()));
   }
   return resident;
 }
@@ -133,7 +136,7 @@ Worker::Worker(std::function<std::unique_ptr<Model>()> build_model, const Layout
       layout_(layout),
       validation_(validation),
       optimizer_(std::move(optimizer)),
-      own_(make_resident()) {
+      own_(new_resident()) {
   buffer_blocks_ = buffer_blocks_of(*own_.model, layout);
   gradient_ = at::zeros({layout.size()}, options_);
   for (std::size_t i = 0; i < layout.tensors(); ++i) {
@@ -254,7 +257,10 @@ ClientUpdate Worker::train(const RoundStart& start, std::int64_t client, const L
       }
       if (!stepping) gradient_.zero_();
       correction.loss(context, batch, output, task).backward();
-      if (stepping) continue;
+      if (stepping) {
+        step_tails(context.learning_rate);
+        continue;
+      }
       correction.grad(context);
       clip_to_norm(gradient_, rules.clip);
       optimizer_->step(own_.parameters, gradient_, context.learning_rate);
@@ -271,6 +277,16 @@ ClientUpdate Worker::train(const RoundStart& start, std::int64_t client, const L
   if (rules.buffers == BufferRule::local) next.buffers = update.buffers;
   model_changed();
   return update;
+}
+
+void Worker::step_tails(double learning_rate) {
+  if (!optimizer_->decays()) return;
+  for (std::size_t i = 0; i < layout_.tensors(); ++i) {
+    if (layout_.slots()[i].tail == 0) continue;
+    at::Tensor w = layout_.tail(own_.parameters, i), gradient = layout_.tail(gradient_, i);
+    gradient.zero_();
+    optimizer_->step(w, gradient, learning_rate);
+  }
 }
 
 void Worker::exaggerate(ClientUpdate& update, const at::Tensor& w, double factor) {
@@ -300,7 +316,7 @@ void Worker::gradient_of(std::span<const std::int64_t> samples, Mode mode, bool 
 }
 
 void Worker::load_replica(std::size_t slot, const at::Tensor& w, const Tensors& buffers) {
-  while (replicas_.size() <= slot) replicas_.push_back(make_resident());
+  while (replicas_.size() <= slot) replicas_.push_back(new_resident());
   replicas_[slot].load(w, buffers);
 }
 

@@ -16,11 +16,23 @@
 
 namespace fedvg {
 
-/// The layout of a model's trainable tensors; channels_last: 4-d weights lie as OHWI.
-Layout layout_of(const Model& model, bool channels_last);
+/// The layout of a model's trainable tensors; channels_last: 4-d weights lie as OHWI. Those of
+/// `cropped` have a tail of `tail` numbers.
+Layout layout_of(const Model& model, bool channels_last, std::span<const LiveTaps> cropped = {},
+                 std::int64_t tail = 0);
 
 /// For each buffer the index of its block among layout.blocks(), or -1.
 std::vector<std::int64_t> buffer_blocks_of(const Model& model, const Layout& layout);
+
+/// A network whose parameters are views of one flat vector.
+struct Resident {
+  std::unique_ptr<Model> model;
+  at::Tensor parameters;  ///< [P]
+  void load(const at::Tensor& w, const Tensors& buffers);
+};
+/// Parameters are 0; type and device are those of `options`.
+Resident make_resident(std::unique_ptr<Model> model, const Layout& layout,
+                       const at::TensorOptions& options);
 
 /// What one client trains on.
 struct LocalData {
@@ -126,13 +138,9 @@ class Worker final : public Evaluator, private LocalTools {
   /// How many of them, from the first on, go through the network together.
   std::size_t batches_at_once(std::span<const std::size_t> batches);
 
-  /// A network whose parameters are views of one flat vector.
-  struct Resident {
-    std::unique_ptr<Model> model;
-    at::Tensor parameters;  ///< [P]
-    void load(const at::Tensor& w, const Tensors& buffers);
-  };
-  Resident make_resident() const;
+  Resident new_resident() const { return make_resident(build_model_(), layout_, options_); }
+  /// One step of the tails, which no backward pass sees.
+  void step_tails(double learning_rate);
   /// Forward in the precision of training and scoring; what comes out has the parameters'.
   Output pass(Resident& network, const at::Tensor& images, Mode mode) const;
   Tensors buffers_at_start(const RoundStart& start, BufferRule rule,

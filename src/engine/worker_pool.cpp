@@ -30,6 +30,7 @@ std::vector<int> allowed_cores() {
 WorkerPool::WorkerPool(std::size_t workers, std::size_t threads,
                        const kernels::KernelTable* kernels)
     : kernels_(kernels) {
+  at::set_num_threads(static_cast<int>(threads));
   const auto allowed = allowed_cores();
   for (std::size_t i = 0; i < workers; ++i) {
     std::vector<int> cores;

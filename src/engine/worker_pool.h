@@ -16,7 +16,9 @@ namespace fedvg {
 std::vector<int> allowed_cores();
 
 /// Threads that each sit on a core of the process, or on some, and keep libtorch to as many
-/// threads there. More threads than cores share them.
+/// threads there. More threads than cores share them. Whoever makes the pool waits while it works,
+/// and is kept to as many threads as one of its workers: what it does in between, such as the
+/// server's step, takes no other cores and does not depend on how many there are.
 class WorkerPool {
  public:
   /// `kernels`: the loops that operators use in these threads; null: libtorch's.

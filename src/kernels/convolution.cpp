@@ -17,7 +17,7 @@ using torch::autograd::Variable;
 using torch::autograd::variable_list;
 
 constexpr std::int64_t kChannels = 16;  // of the loops, a multiple of
-constexpr std::int64_t kLargest = 16;   // output; libtorch's convolutions win on larger maps
+constexpr std::int64_t kLargest = 12;   // output; libtorch's convolutions win on larger maps
 
 ConvolutionShape shape_of(const at::Tensor& x, const at::Tensor& weight, std::int64_t stride,
                           std::int64_t padding) {
@@ -36,18 +36,8 @@ bool serves(const KernelTable& table, const at::Tensor& x, const at::Tensor& wei
             const ConvolutionShape& s) {
   const auto height = s.out_height(), width = s.out_width();
   if (!is_plain(x) || !is_plain(weight) || s.images < 1) return false;
-  if (s.out % kChannels != 0 || height < 1 || width < 1) return false;
-  if (s.in % kChannels != 0 && (s.padding != 0 || x.requires_grad())) return false;
+  if (s.in % kChannels != 0 || s.out % kChannels != 0 || height < 1 || width < 1) return false;
   return height <= kLargest && width <= (table.lanes == 16 ? kLargest : 7);
-}
-
-/// A copy with a rim of zeros, which makes a convolution with padding one without.
-at::Tensor with_rim(const at::Tensor& x, std::int64_t rim) {
-  const auto n = x.size(0), c = x.size(1), h = x.size(2), w = x.size(3);
-  at::Tensor wide = empty_plain(n, c, h + 2 * rim, w + 2 * rim);
-  wide.zero_();
-  wide.narrow(2, rim, h).narrow(3, rim, w).copy_(x);
-  return wide;
 }
 
 class Convolution : public torch::autograd::Function<Convolution> {
@@ -106,17 +96,8 @@ at::Tensor convolution(const at::Tensor& x, const at::Tensor& weight,
                        std::int64_t padding) {
   const KernelTable* table = active();
   if (table && x.dim() == 4 && weight.dim() == 4) {
-    // Images with few channels: the taps of a kernel row joined, which padding would prevent.
-    const bool images = x.size(1) % kChannels != 0 && !x.requires_grad() && is_plain(x);
-    ConvolutionShape s = shape_of(x, weight, stride, padding);
-    if (images && padding > 0) {
-      s.height += 2 * padding;
-      s.width += 2 * padding;
-      s.padding = 0;
-    }
-    if (serves(*table, x, weight, s)) {
-      const at::Tensor from = s.padding == padding ? x : with_rim(x, padding);
-      return Convolution::apply(from, weight, bias, stride, s.padding,
+    if (serves(*table, x, weight, shape_of(x, weight, stride, padding))) {
+      return Convolution::apply(x, weight, bias, stride, padding,
                                 reinterpret_cast<std::int64_t>(table));
     }
   }

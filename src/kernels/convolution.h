@@ -9,9 +9,8 @@ namespace fedvg::kernels {
 
 /// at::conv2d(x, weight, bias, stride, padding), [N, in, H, W] and [out, in, kh, kw], by this
 /// thread's loops (active()) where they are the faster ones: float32 on a CPU, both tensors with
-/// channels_last strides, channels in multiples of 16, an output of at most 16x16; with AVX2
-/// narrower than 8 (wider ones leave its tiles half empty). Images, which need no gradient, may
-/// have any number of channels. Everything else is at::conv2d itself.
+/// channels_last strides, channels in multiples of 16, an output of at most 12x12; with AVX2
+/// narrower than 8 (wider ones leave its tiles half empty). Everything else is at::conv2d itself.
 ///
 /// Against float64 the loops are as exact as libtorch's, but not bitwise equal to them, nor is
 /// one instruction set to another. A tap that meets only padding is not computed: its gradient

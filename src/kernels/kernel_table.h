@@ -75,8 +75,7 @@ struct KernelTable {
   const char* name;
   std::int64_t lanes;  ///< floats in a register
 
-  // loops/convolution.h. Channels: multiples of 16; `in` may be any number where padding is 0
-  // and no gradient of the input is asked for. bias [out] or null.
+  // loops/convolution.h. Channels: multiples of 16. bias [out] or null.
   void (*convolution)(const ConvolutionShape&, const float* x, const float* w, const float* bias,
                       float* y, float* scratch);
   void (*convolution_input_gradient)(const ConvolutionShape&, const float* g, const float* w,
@@ -103,6 +102,10 @@ struct KernelTable {
   void (*convolution_relu_pool_gradient)(const ConvolutionShape&, const float* x, const float* g,
                                          const std::uint8_t* index, float* gw, float* gb,
                                          float* scratch);
+
+  // loops/model_vector.h. Of `size` numbers that lie one after another.
+  void (*add_scaled)(const float* x, std::int64_t size, double factor, double* sum);
+  bool (*all_finite)(const float* x, std::int64_t size);
 
   // loops/multiply_add.h. Works through kMultiplyAddNumbers floats and returns how many
   // multiply-adds that were.

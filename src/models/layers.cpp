@@ -14,6 +14,7 @@
 #include "kernels/batch_norm.h"
 #include "kernels/convolution.h"
 #include "kernels/linear.h"
+#include "models/live_taps.h"
 #include "models/model_memory.h"
 
 namespace fedvg {
@@ -108,6 +109,8 @@ Conv2d::Conv2d(TensorList& tensors, const std::string& name, const Conv2dShape& 
 at::Tensor Conv2d::forward(const at::Tensor& x, Mode) {
   return kernels::convolution(x, weight, optional(bias), stride, padding);
 }
+
+void Conv2d::crop(LiveTapsWalk& walk) { walk.pass(*this); }
 
 void Conv2d::initialize(Random& random) { fill_by_fan_in(weight, bias, random); }
 

@@ -50,11 +50,15 @@ void fill_normal(const at::Tensor& tensor, double deviation, Random& random);
 void fill_truncated_normal(const at::Tensor& tensor, double deviation, Random& random);
 void fill_constant(const at::Tensor& tensor, double value);
 
+class LiveTapsWalk;
+
 /// One step of a model.
 class Layer {
  public:
   virtual ~Layer() = default;
   virtual at::Tensor forward(const at::Tensor& x, Mode mode) = 0;
+  /// Crops kernels and goes on to the maps that come out; most layers do neither.
+  virtual void crop(LiveTapsWalk&) {}
   /// As PyTorch does by default.
   virtual void initialize(Random&) {}
 };
@@ -80,6 +84,7 @@ struct Conv2dShape {
 struct Conv2d final : Layer {
   Conv2d(TensorList& tensors, const std::string& name, const Conv2dShape& shape);
   at::Tensor forward(const at::Tensor& x, Mode mode) override;
+  void crop(LiveTapsWalk& walk) override;
   void initialize(Random& random) override;
 
   at::Tensor weight, bias;

@@ -14,7 +14,7 @@ Layout::Layout(std::vector<Slot> slots) : slots_(std::move(slots)) {
     slot.numel = 1;
     for (const auto extent : slot.shape) slot.numel *= extent;
     slot.offset = size_;
-    size_ += (slot.numel + kAlignment - 1) / kAlignment * kAlignment;
+    size_ += (slot.numel + slot.tail + kAlignment - 1) / kAlignment * kAlignment;
     parameters_ += slot.numel;
     const auto found = std::find(blocks_.begin(), blocks_.end(), slot.block);
     block_of_.push_back(static_cast<std::size_t>(found - blocks_.begin()));
@@ -24,7 +24,12 @@ Layout::Layout(std::vector<Slot> slots) : slots_(std::move(slots)) {
 
 at::Tensor Layout::segment(const at::Tensor& flat, std::size_t tensor) const {
   const Slot& slot = slots_.at(tensor);
-  return flat.narrow(0, slot.offset, slot.numel);
+  return flat.narrow(0, slot.offset, slot.numel + slot.tail);
+}
+
+at::Tensor Layout::tail(const at::Tensor& flat, std::size_t tensor) const {
+  const Slot& slot = slots_.at(tensor);
+  return flat.narrow(0, slot.offset + slot.numel, slot.tail);
 }
 
 at::Tensor Layout::view(const at::Tensor& flat, std::size_t tensor) const {

@@ -1,15 +1,36 @@
 #include "models/model_memory.h"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdio>
+#include <fstream>
 
 namespace fedvg {
 
+std::optional<double> memory_limit_in(const std::string& file) {
+  std::ifstream in(file);
+  double bytes = 0;
+  if (!(in >> bytes)) return std::nullopt;
+  return bytes;
+}
+
 double machine_memory() {
-  return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  double bytes =
+      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  // Of the second and of the first kind; a container sees its own group there.
+  for (const char* file :
+       {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
+    bytes = std::min(bytes, memory_limit_in(file).value_or(bytes));
+  }
+  rlimit addresses{};
+  if (getrlimit(RLIMIT_AS, &addresses) == 0 && addresses.rlim_cur != RLIM_INFINITY) {
+    bytes = std::min(bytes, static_cast<double>(addresses.rlim_cur));
+  }
+  return bytes;
 }
 
 std::string memory_text(double bytes) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,8 +19,12 @@ class ModelTooLarge final : public OptionError {
 /// The global model; a worker's parameters and gradient; a sum of updates in float64.
 constexpr int least_copies = 5;
 
-/// Bytes of the machine's memory.
+/// Bytes of memory that this process may take: the machine's, or what its control group (a
+/// container's limit) or `ulimit -v` leaves of it.
 double machine_memory();
+
+/// The number in a control group's file; absent: no such file, or no limit in it ("max").
+std::optional<double> memory_limit_in(const std::string& file);
 
 /// "6.3 TB"
 std::string memory_text(double bytes);

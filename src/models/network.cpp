@@ -8,6 +8,7 @@
 
 #include "kernels/convolution_relu_pool.h"
 #include "kernels/relu_max_pool.h"
+#include "models/live_taps.h"
 
 namespace fedvg {
 namespace {
@@ -15,8 +16,10 @@ namespace {
 template <class Function>
 struct Plain final : Layer {
   Function function;
-  explicit Plain(Function f) : function(f) {}
+  std::int64_t pooled;  ///< pixels of a side that become one
+  Plain(Function f, std::int64_t side) : function(f), pooled(side) {}
   at::Tensor forward(const at::Tensor& x, Mode) override { return function(x); }
+  void crop(LiveTapsWalk& walk) override { walk.pool(pooled, pooled, 0); }
 };
 
 struct ConvolutionReluMaxPool final : Layer {
@@ -28,12 +31,16 @@ struct ConvolutionReluMaxPool final : Layer {
         x, convolution.weight,
         convolution.bias.defined() ? std::optional(convolution.bias) : std::nullopt);
   }
+  void crop(LiveTapsWalk& walk) override {  // without padding every tap meets pixels
+    walk.pool(convolution.weight.size(2), 1, 0);
+    walk.pool(2, 2, 0);
+  }
   void initialize(Random& random) override { convolution.initialize(random); }
 };
 
 template <class Function>
-std::unique_ptr<Layer> plain(Function function) {
-  return std::make_unique<Plain<Function>>(function);
+std::unique_ptr<Layer> plain(Function function, std::int64_t pooled = 1) {
+  return std::make_unique<Plain<Function>>(function, pooled);
 }
 
 }  // namespace
@@ -69,7 +76,7 @@ Network& Network::relu() {
 }
 
 Network& Network::relu_max_pool() {
-  layers_.push_back(plain([](const at::Tensor& x) { return kernels::relu_max_pool(x); }));
+  layers_.push_back(plain([](const at::Tensor& x) { return kernels::relu_max_pool(x); }, 2));
   return *this;
 }
 
@@ -88,7 +95,8 @@ Network& Network::tanh() {
 }
 
 Network& Network::max_pool(std::int64_t kernel) {
-  layers_.push_back(plain([kernel](const at::Tensor& x) { return at::max_pool2d(x, kernel); }));
+  layers_.push_back(
+      plain([kernel](const at::Tensor& x) { return at::max_pool2d(x, kernel); }, kernel));
   return *this;
 }
 
@@ -111,6 +119,12 @@ Output Network::forward(const at::Tensor& images, Mode mode) {
   }
   output.logits = x;
   return output;
+}
+
+std::vector<LiveTaps> Network::crop_to_live_taps(const ModelInput& input) {
+  LiveTapsWalk walk(parameters_, input);
+  for (auto& layer : layers_) layer->crop(walk);
+  return walk.cropped();
 }
 
 void Network::initialize(Random& random) {

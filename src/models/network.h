@@ -36,6 +36,7 @@ class Network : public Model {
   Network& global_avg_pool();  ///< [B, C, H, W] to [B, C]
 
   Output forward(const at::Tensor& images, Mode mode) override;
+  std::vector<LiveTaps> crop_to_live_taps(const ModelInput& input) override;
   void initialize(Random& random) override;
   bool channels_last() const override { return convolves_; }
   std::string head() const override { return head_; }

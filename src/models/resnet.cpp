@@ -11,6 +11,7 @@
 
 #include "fedvg/registry.h"
 #include "models/layers.h"
+#include "models/live_taps.h"
 
 namespace fedvg {
 namespace {
@@ -38,6 +39,7 @@ struct Depth {
 };
 
 constexpr std::int64_t kStemWidth = 64;
+constexpr std::int64_t kPool = 3;       // of stride 2, padding 1
 constexpr std::int64_t kExpansion = 4;  // of a bottleneck: width out of it / width inside
 
 std::unique_ptr<Norm> norm_layer(TensorList& tensors, const std::string& name,
@@ -66,6 +68,14 @@ struct ResidualBlock {
                           mode);
     }
     return y;
+  }
+
+  void crop(LiveTapsWalk& walk) {
+    if (shortcut) {
+      LiveTapsWalk::Branch beside(walk);
+      shortcut->crop(walk);
+    }
+    for (auto& convolution : convolutions) convolution.crop(walk);
   }
 };
 
@@ -131,12 +141,20 @@ class Resnet final : public Model {
 
   Output forward(const at::Tensor& images, Mode mode) override {
     at::Tensor x = stem_norm_->apply(stem_->forward(images, mode), {}, /*relu=*/true, mode);
-    if (pools_) x = at::max_pool2d(x, 3, 2, 1);
+    if (pools_) x = at::max_pool2d(x, kPool, 2, 1);
     for (auto& block : blocks_) x = block.forward(x, mode);
     Output output;
     output.features = x.mean({2, 3});
     output.logits = classifier_->forward(output.features, mode);
     return output;
+  }
+
+  std::vector<LiveTaps> crop_to_live_taps(const ModelInput& input) override {
+    LiveTapsWalk walk(parameters_, input);
+    stem_->crop(walk);
+    if (pools_) walk.pool(kPool, 2, 1);
+    for (auto& block : blocks_) block.crop(walk);
+    return walk.cropped();
   }
 
   bool channels_last() const override { return true; }

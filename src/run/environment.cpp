@@ -62,15 +62,17 @@ Environment environment_here(const MallocSettings& malloc) {
           .malloc = malloc};
 }
 
-std::string environment_text(const Environment& environment, const FederationInfo& federation) {
+std::string environment_text(const Environment& environment, const FederationInfo& federation,
+                             std::int64_t threads) {
   const nlohmann::ordered_json json = {
       {"fedvg", {{"version", FEDVG_VERSION}, {"commit", FEDVG_COMMIT}}},
       {"libtorch", federation.libtorch_version},
       {"device", federation.device},
       {"memory_format", federation.memory_format},
       {"kernels", federation.kernels},
+      {"weights", {{"all", federation.parameters}, {"live_taps", federation.live}}},
       {"workers", federation.workers},
-      {"threads", 1},
+      {"threads", threads},
       {"processor", environment.processor},
       {"cores", environment.cores},
       {"system", environment.system},

@@ -19,7 +19,8 @@ struct Environment {
 
 Environment environment_here(const MallocSettings& malloc);
 
-/// environment.json.
-std::string environment_text(const Environment& environment, const FederationInfo& federation);
+/// environment.json. `threads`: of each worker.
+std::string environment_text(const Environment& environment, const FederationInfo& federation,
+                             std::int64_t threads);
 
 }  // namespace fedvg

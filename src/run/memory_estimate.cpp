@@ -22,6 +22,8 @@ MemoryEstimate memory_estimate(const Experiment& experiment) {
     estimate.model += static_cast<std::int64_t>(array.bytes.size());
   }
   const FederationInfo& info = experiment.federation().info();
+  const std::int64_t number = configuration.engine.precision == "float64" ? 8 : 4;
+  estimate.model -= (info.parameters - info.live) * number;
   estimate.parts = info.score_parts;
   estimate.waiting = experiment.cohorts().participants();
   if (!info.keeps_updates) {

@@ -77,9 +77,24 @@ std::string training_text(const Experiment& experiment) {
                      train.batch_size, part_text(train.optimizer));
 }
 
+// "live taps 4.2 of 11.2 M weights"; empty: all are live.
+std::string live_taps_text(const FederationInfo& info) {
+  if (info.live == info.parameters) return "";
+  constexpr double kMillion = 1e6;
+  if (info.parameters < 100'000) {
+    return fmt::format(", live taps {} of {} weights", info.live, info.parameters);
+  }
+  return fmt::format(", live taps {:.1f} of {:.1f} M weights",
+                     static_cast<double>(info.live) / kMillion,
+                     static_cast<double>(info.parameters) / kMillion);
+}
+
 std::string engine_text(const FederationInfo& info, const EngineOptions& engine) {
-  return fmt::format("{} on {}, {}, {}, kernels {}", counted(info.workers, "worker"), info.device,
-                     engine.precision, info.memory_format, info.kernels);
+  const std::string threads =
+      engine.threads == 1 ? "" : fmt::format(" of {} threads", engine.threads);
+  return fmt::format("{}{} on {}, {}, {}, kernels {}{}", counted(info.workers, "worker"), threads,
+                     info.device, engine.precision, info.memory_format, info.kernels,
+                     live_taps_text(info));
 }
 
 }  // namespace

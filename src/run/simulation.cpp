@@ -237,7 +237,8 @@ std::filesystem::path run_simulation(RunRequest request, Console& console,
   const auto environment = environment_here(request.malloc);
   RunFolder folder(path,
                    {.config = experiment.configuration().text(),
-                    .environment = environment_text(environment, experiment.federation().info()),
+                    .environment = environment_text(environment, experiment.federation().info(),
+                                                    experiment.configuration().engine.threads),
                     .partition = partition_json(experiment.data()),
                     .classes = experiment.data().dataset.classes});
   Simulation simulation(experiment, folder, console);

@@ -1,6 +1,7 @@
 """`fedvg bench` on sizes that take no time: what it prints, never how fast anything was."""
 
 import json
+import os
 import unittest
 
 import tiny_set
@@ -65,6 +66,22 @@ class Bench(ProgramTest):
         # 10 % of 240 are D_val.
         self.assertIn("D_val 24", result["data"])
         self.assertGreater(result["peak_mb"], 1)
+
+    @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "one core has a worker")
+    def test_cores_without_a_worker_are_tried_as_threads(self):
+        alone = (*SMALL, "train.participants=1")
+        trial = self.json_of(settings=alone)["threads"]
+        self.assertEqual(trial["workers"], 1)
+        self.assertEqual(trial["threads"], len(os.sched_getaffinity(0)))
+        self.assertAlmostEqual(trial["ratio"], trial["seconds_one"] / trial["seconds"])
+        line = next(line for line in self.bench(settings=alone).stdout.splitlines()
+                    if line.startswith("threads"))
+        self.assertRegex(line, r"engine.threads = \d+ is (\d+.\d\d x as fast|slower, by \d+.\d\d): "
+                               r"\S+ s for training, scoring and step with 1 worker of \d+ threads, "
+                               r"\S+ s with one each$")
+        self.assertIsNotNone(self.json_of(settings=(*alone, "engine.kernels=aten"))["threads"])
+        for taken in ("engine.workers=1", "engine.threads=2"):
+            self.assertIsNone(self.json_of(settings=(*alone, taken))["threads"], taken)
 
     def test_a_rule_without_scoring_has_no_figures_of_it(self):
         result = self.json_of("1000-participants", settings=(

@@ -45,6 +45,17 @@ TEST(PhaseSeconds, OtherIsWhatIsLeft) {
   EXPECT_DOUBLE_EQ(phase_seconds({.seconds = 1, .seconds_train = 1.5}, 0).other, 0);
 }
 
+TEST(ThreadsLeft, AreOfCoresWithoutAWorker) {
+  EXPECT_EQ(threads_left(1, 1, 0, 2), 2);
+  EXPECT_EQ(threads_left(3, 1, 0, 16), 5);
+  EXPECT_FALSE(threads_left(2, 1, 0, 2));
+  EXPECT_FALSE(threads_left(3, 1, 0, 5));
+  EXPECT_FALSE(threads_left(1, 2, 0, 2)) << "there are threads";
+  EXPECT_FALSE(threads_left(1, 1, 1, 8)) << "one worker was asked for";
+  EXPECT_EQ(threads_left(2, 1, 4, 16), 2);
+  EXPECT_EQ(threads_left(1, 1, 64, 2), 2);
+}
+
 // Ratios 2, 4, 3: their median is 3, the medians' ratio would be 2.7.
 TEST(SpeedOf, TakesRatiosByRepetition) {
   const PhaseSpeed speed = speed_of({{20, 10.0}, {60, 15.0}, {27, 9.0}});

@@ -44,6 +44,14 @@ TEST(WorkerPool, GivesEachWorkerTheCoresOfItsThreads) {
   });
 }
 
+// U61: the server's step is taken by whoever made the pool.
+TEST(WorkerPool, KeepsItsMakerToTheThreadsOfAWorker) {
+  for (const std::size_t threads : {2U, 1U}) {
+    const WorkerPool pool(3, threads);
+    EXPECT_EQ(at::get_num_threads(), static_cast<int>(threads));
+  }
+}
+
 TEST(WorkerPool, RethrowsTheFirstItemsFailureAndStartsNoMore) {
   WorkerPool pool(1);
   int started = 0;

@@ -31,5 +31,19 @@ TEST(Layout, ViewsFollowTheirStrides) {
   EXPECT_EQ(layout.segment(flat, 1)[5].item<double>(), -1);
 }
 
+TEST(Layout, KeepsATensorsTailBehindItsView) {
+  const Layout layout({{.name = "a", .block = "a", .shape = {2, 7}, .strides = {7, 1}, .tail = 3},
+                       {.name = "b", .block = "a", .shape = {2}, .strides = {1}}});
+  EXPECT_EQ(layout.slots()[0].numel, 14);
+  EXPECT_EQ(layout.slots()[1].offset, 32);  // 14 + 3 take two times 64 bytes
+  EXPECT_EQ(layout.parameters(), 14 + 2);
+  const at::Tensor flat = at::arange(layout.size(), at::kDouble);
+  EXPECT_EQ(layout.view(flat, 0).numel(), 14);
+  EXPECT_EQ(layout.segment(flat, 0).numel(), 17);
+  EXPECT_EQ(layout.tail(flat, 0).numel(), 3);
+  EXPECT_EQ(layout.tail(flat, 0)[0].item<double>(), 14);
+  EXPECT_EQ(layout.tail(flat, 1).numel(), 0);
+}
+
 }  // namespace
 }  // namespace fedvg

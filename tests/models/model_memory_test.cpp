@@ -2,8 +2,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <cstdint>
+#include <cstdio>
+#include <fstream>
 #include <limits>
 
 #include "models/testing.h"
@@ -46,6 +49,33 @@ TEST(ModelMemory, RefusesSizesThatNoMachineHas) {
                 HasSubstr(std::to_string(kMost)))
         << model;
   }
+}
+
+TEST(ModelMemory, IsWhatAControlGroupAllows) {
+  const std::string file = ::testing::TempDir() + "fedvg_memory_max";
+  const auto limit = [&](const char* text) {
+    std::ofstream(file) << text;
+    return memory_limit_in(file);
+  };
+  EXPECT_EQ(limit("536870912\n"), 536870912.0);
+  EXPECT_EQ(limit("9223372036854771712\n"), 9223372036854771712.0);
+  EXPECT_EQ(limit("max\n"), std::nullopt);
+  std::remove(file.c_str());
+  EXPECT_EQ(memory_limit_in(file), std::nullopt);
+}
+
+TEST(ModelMemory, IsWhatTheLimitOfAddressesAllows) {
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
+  const double unlimited = machine_memory();
+  constexpr rlim_t kLimit = rlim_t{1} << 31;
+  if (unlimited <= kLimit) GTEST_SKIP() << "no more than 2 GB here";
+  const rlimit lower{kLimit, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &lower), 0);
+  const double limited = machine_memory();
+  setrlimit(RLIMIT_AS, &before);
+  EXPECT_EQ(limited, static_cast<double>(kLimit));
+  EXPECT_EQ(machine_memory(), unlimited);
 }
 
 // More than half of what is allowed, twice.

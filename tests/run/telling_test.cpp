@@ -16,16 +16,21 @@ namespace {
 TEST(Environment, SaysWhatNumbersAndSpeedDependOn) {
   FederationInfo federation;
   federation.workers = 3;
+  federation.parameters = 900;
+  federation.live = 340;
   federation.memory_format = "channels_last";
   federation.libtorch_version = "2.13.0";
   federation.device = "cpu";
   const auto environment = environment_here({.mmap_threshold = 1 << 30});
   EXPECT_GE(environment.cores, 1);
-  const auto json = nlohmann::json::parse(environment_text(environment, federation));
+  const auto json = nlohmann::json::parse(environment_text(environment, federation, 2));
   EXPECT_EQ(json["fedvg"]["version"], FEDVG_VERSION);
   EXPECT_EQ(json["fedvg"]["commit"], FEDVG_COMMIT);
   EXPECT_EQ(json["libtorch"], "2.13.0");
   EXPECT_EQ(json["workers"], 3);
+  EXPECT_EQ(json["threads"], 2);
+  EXPECT_EQ(json["weights"]["all"], 900);
+  EXPECT_EQ(json["weights"]["live_taps"], 340);
   EXPECT_EQ(json["memory_format"], "channels_last");
   EXPECT_EQ(json["malloc"]["mmap_threshold"], 1 << 30);
   EXPECT_NE(json["processor"], "");

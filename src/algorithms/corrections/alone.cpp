@@ -14,6 +14,7 @@ class Alone final : public Correction {
   explicit Alone(const NoOptions&) {}
 
   bool corrects_gradients() const override { return false; }
+  Folding folding() const override { return Folding::always; }
   std::int64_t vectors_kept() const override { return 1; }
 
   void begin(LocalContext& context) const override {

@@ -43,6 +43,7 @@ class Elastic final : public Correction {
   explicit Elastic(const ElasticOptions& options) : options_(options) {}
 
   bool corrects_gradients() const override { return false; }
+  Folding folding() const override { return Folding::always; }
 
   bool needs_weights() const override { return true; }
 

@@ -36,6 +36,8 @@ class FedDyn final : public Correction {
   explicit FedDyn(const FedDynOptions& options) : options_(options) {}
 
   std::int64_t vectors_kept() const override { return 1; }
+  // Without w_local the pull away from w moves whatever has no gradient of its own.
+  Folding folding() const override { return options_.proximal ? Folding::always : Folding::never; }
 
   void begin(LocalContext& context) const override {
     at::Tensor pull = context.global.neg();  // h_k - w

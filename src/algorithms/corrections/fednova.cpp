@@ -20,6 +20,7 @@ class FedNova final : public Correction {
   explicit FedNova(const NoOptions&) {}
 
   bool corrects_gradients() const override { return false; }
+  Folding folding() const override { return Folding::always; }
 
   void check(const LocalOptimizer& optimizer, bool kept) const override {
     require_path_length(optimizer, kept, "fednova", "it divides by the length of the local path");

@@ -25,6 +25,8 @@ class FedProx final : public Correction {
  public:
   explicit FedProx(const FedProxOptions& options) : options_(options) {}
 
+  Folding folding() const override { return Folding::always; }
+
   void grad(LocalContext& context) const override {
     if (options_.mu == 0) return;  // FedAvg to the last bit
     context.gradient.add_(context.parameters, options_.mu).sub_(context.global, options_.mu);

@@ -32,6 +32,7 @@ class Moon final : public Correction {
   explicit Moon(const MoonOptions& options) : options_(options) {}
 
   bool corrects_gradients() const override { return false; }
+  Folding folding() const override { return Folding::always; }
 
   bool needs_features() const override { return true; }
   std::int64_t vectors_kept() const override { return 1; }

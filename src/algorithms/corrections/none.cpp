@@ -11,6 +11,7 @@ class None final : public Correction {
   explicit None(const NoOptions&) {}
 
   bool corrects_gradients() const override { return false; }
+  Folding folding() const override { return Folding::always; }
 };
 
 FEDVG_REGISTER(Correction, "none", None, NoOptions, "plain local training");

@@ -23,6 +23,7 @@ class Scaffold final : public Correction {
   explicit Scaffold(const NoOptions&) {}
 
   std::int64_t vectors_kept() const override { return 1; }
+  Folding folding() const override { return Folding::always; }
 
   void check(const LocalOptimizer& optimizer, bool kept) const override {
     require_path_length(optimizer, kept, "scaffold",

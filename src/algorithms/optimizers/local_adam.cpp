@@ -44,6 +44,12 @@ class LocalAdam final : public LocalOptimizer {
   double learning_rate() const override { return options_.lr; }
   std::optional<double> path_length(std::int64_t) const override { return std::nullopt; }
 
+  bool decays() const override { return options_.weight_decay > 0; }
+  // The quotient is not linear in gradients; AdamW's decay does not go through them.
+  Folding folding(bool corrected) const override {
+    return decoupled && !corrected ? Folding::always : Folding::at_rest;
+  }
+
   void reset() override {
     m_.reset();
     v_.reset();

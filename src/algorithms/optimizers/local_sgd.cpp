@@ -50,6 +50,8 @@ class LocalSgd final : public LocalOptimizer {
   }
 
   bool is_elementwise() const override { return options_.momentum == 0; }
+  bool decays() const override { return options_.weight_decay > 0; }
+  Folding folding(bool) const override { return Folding::always; }
 
   void reset() override { velocity_.reset(); }
 

@@ -45,6 +45,7 @@ class Adaptive : public ServerOptimizer {
  public:
   explicit Adaptive(const Options& options) : options_(options) {}
 
+  Folding folding() const override { return Folding::at_rest; }  // d / sqrt(v) is not linear
   void step(at::Tensor& w, const at::Tensor& d) override {
     if (!m_.defined()) {
       m_ = at::zeros_like(d);

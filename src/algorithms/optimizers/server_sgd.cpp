@@ -27,6 +27,7 @@ class ServerSgd final : public ServerOptimizer {
  public:
   explicit ServerSgd(const ServerSgdOptions& options) : options_(options) {}
 
+  Folding folding() const override { return Folding::always; }
   void step(at::Tensor& w, const at::Tensor& d) override {
     if (options_.momentum == 0) {
       w.add_(d, options_.lr);

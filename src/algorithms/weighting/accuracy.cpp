@@ -12,6 +12,7 @@ class Accuracy final : public WeightingRule {
   explicit Accuracy(const NoOptions&) {}
 
   bool needs_validation() const override { return true; }
+  Folding folding() const override { return Folding::always; }
   std::size_t parts() const override { return 2; }  // the accuracies, and what replaces them
 
   Assessment assess(const Round&, const ClientUpdate&, Evaluator& evaluator) const override {

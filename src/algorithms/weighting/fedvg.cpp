@@ -63,6 +63,11 @@ class FedVg final : public WeightingRule {
     return needs_validation() && options_.norm != "spectral";
   }
 
+  // Norms of D_val's gradient, which is 0 there; an update's l1 norm is not its l2 norm.
+  Folding folding() const override {
+    return needs_validation() ? Folding::always : Folding::at_rest;
+  }
+
   void begin(const Round& round, Evaluator& evaluator) override {
     floor_.clear();
     if (options_.score_floor == 0) return;

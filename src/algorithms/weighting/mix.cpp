@@ -4,6 +4,7 @@
 //
 // mix(fedvg, size) in equal shares is the paper's "FedAvg + FedVG".
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 
@@ -57,6 +58,12 @@ class Mix final : public WeightingRule {
       any = any || rule->measures_spread();
     }
     return any;
+  }
+
+  Folding folding() const override {
+    Folding least = Folding::always;
+    for (const auto& rule : rules_) least = std::min(least, rule->folding());
+    return least;
   }
 
   std::size_t parts() const override {

@@ -11,6 +11,7 @@ namespace {
 class Size final : public WeightingRule {
  public:
   explicit Size(const NoOptions&) {}
+  Folding folding() const override { return Folding::always; }
   Assessment assess(const Round&, const ClientUpdate& update, Evaluator&) const override {
     return one_score(static_cast<double>(update.samples));
   }

@@ -9,6 +9,7 @@ namespace {
 class Uniform final : public WeightingRule {
  public:
   explicit Uniform(const NoOptions&) {}
+  Folding folding() const override { return Folding::always; }
   Assessment assess(const Round&, const ClientUpdate&, Evaluator&) const override {
     return one_score(1.0);
   }

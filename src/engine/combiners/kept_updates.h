@@ -11,6 +11,9 @@ namespace fedvg {
 class KeptUpdates : public Combiner {
  public:
   bool takes_weights() const override { return false; }
+  /// As all updates of a number that the loss does not depend on are multiples of it, what is
+  /// chosen among them, by order or by l2 distances, is the same multiple for each.
+  Folding folding() const override { return Folding::always; }
   std::int64_t models_held(std::int64_t participants, std::int64_t) const override {
     return participants;
   }

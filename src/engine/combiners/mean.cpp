@@ -11,6 +11,7 @@ class Mean final : public Combiner {
   explicit Mean(const NoOptions&) {}
 
   bool takes_weights() const override { return true; }
+  Folding folding() const override { return Folding::always; }
   std::int64_t models_held(std::int64_t, std::int64_t parts) const override {
     return 2 * parts;  // sums are float64
   }

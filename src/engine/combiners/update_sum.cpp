@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "kernels/model_vector.h"
+
 namespace fedvg {
 namespace {
 
@@ -39,12 +41,11 @@ void UpdateSum::add(const ClientUpdate& update, const std::vector<Score>& scores
     Part& part = parts_[p];
     const Score& score = scores[p];
     if (score.tensors.size() == 1 && factor.size() == 1) {
-      part.sum.add_(update.delta, score.tensors[0] * factor[0]);
+      kernels::add_scaled(part.sum, update.delta, score.tensors[0] * factor[0]);
     } else {
       for (std::size_t l = 0; l < layout_.tensors(); ++l) {
-        layout_.segment(part.sum, l)
-            .add_(layout_.segment(update.delta, l),
-                  column_at(score.tensors, l) * column_at(factor, l));
+        kernels::add_scaled(layout_.segment(part.sum, l), layout_.segment(update.delta, l),
+                            column_at(score.tensors, l) * column_at(factor, l));
       }
     }
     add_to(part.total, score.tensors);

@@ -7,6 +7,7 @@
 #include "kernels/loops/batch_norm.h"
 #include "kernels/loops/convolution.h"
 #include "kernels/loops/convolution_relu_pool.h"
+#include "kernels/loops/model_vector.h"
 #include "kernels/loops/multiply_add.h"
 #include "kernels/loops/relu_max_pool.h"
 
@@ -26,6 +27,8 @@ constexpr KernelTable kTable{
     .relu_max_pool_gradient = relu_max_pool_gradient,
     .convolution_relu_pool = convolution_relu_pool,
     .convolution_relu_pool_gradient = convolution_relu_pool_gradient,
+    .add_scaled = add_scaled,
+    .all_finite = all_finite,
     .multiply_add = multiply_add,
 };
 
