@@ -60,8 +60,9 @@ class Model {
   std::vector<NamedTensor>& buffers() { return buffers_; }
   const std::vector<NamedTensor>& buffers() const { return buffers_; }
 
-  /// True when convolutions run faster on channels_last images.
-  virtual bool channels_last() const { return false; }
+  /// True when its convolutions run faster on channels_last images; `plain`: in float32 or float64
+  /// on a processor, by libtorch alone, without loops of our own (engine.kernels).
+  virtual bool channels_last(bool /*plain*/) const { return false; }
   /// True when a training batch of one image has no statistics: it is skipped.
   bool has_batch_norm() const { return !buffers_.empty(); }
 

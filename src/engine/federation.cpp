@@ -4,7 +4,6 @@
 #include <ATen/detail/CUDAHooksInterface.h>
 #include <ATen/ops/tensor.h>
 #include <torch/version.h>
-#include <unistd.h>
 
 #include <algorithm>
 
@@ -259,8 +258,7 @@ void check_memory(const FederationSetup& setup, const RoundDriver& driver,
   const std::int64_t model =
       driver.layout().size() * static_cast<std::int64_t>(driver.global().itemsize());
   const std::int64_t needed = combiner.models_held(setup.largest_cohort, 1) * model;
-  const std::int64_t half =
-      static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE) / 2;
+  const auto half = static_cast<std::int64_t>(machine_memory() / 2);
   const std::int64_t allowed = setup.engine.memory > 0 ? setup.engine.memory * kMegabyte : half;
   if (needed <= allowed) return;
   throw OptionError("method.combiner " + setup.method.combiner.name + " keeps the updates of all " +
@@ -350,7 +348,9 @@ Federation::Federation(const FederatedData& data, FederationSetup setup)
   };
   auto model = model_for(*builder, dataset.training, classes, setup.model.name);
   if (features) ask_for_features(*model, setup);
-  driver.format.channels_last = model->channels_last();
+  driver.kernels = kernels_for(setup.engine, driver.format);
+  const bool plain = !driver.kernels && driver.format.device.is_cpu() && !driver.format.bf16;
+  driver.format.channels_last = model->channels_last(plain);
   driver.format.channels = batch_channels(*model, dataset.training, setup.model.name);
   check_augmentation(setup.augmentation, dataset.training);
   check_batch_size(*model, setup);
@@ -479,7 +479,6 @@ Federation::Federation(const FederatedData& data, FederationSetup setup)
   check_copies(model_bytes, info.workers, info.score_parts, setup.model.name);
   driver.workers = static_cast<std::size_t>(info.workers);
   driver.threads = static_cast<std::size_t>(setup.engine.threads);
-  driver.kernels = kernels_for(setup.engine, driver.format);
   info.kernels = driver.kernels ? driver.kernels->name : "aten";
   info.keeps_updates = !driver.combiner->takes_weights();
   info.memory_format = driver.format.channels_last ? "channels_last" : "contiguous";

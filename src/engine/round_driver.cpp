@@ -77,7 +77,6 @@ RoundDriver::RoundDriver(DriverSetup setup)
     : setup_(std::move(setup)), pool_(setup_.workers, setup_.threads, setup_.kernels) {
   if (!setup_.combiner) setup_.combiner = Registry<Combiner>::instance().make("mean");
   const auto model = setup_.build_model();
-  setup_.format.channels_last = setup_.format.channels_last && model->channels_last();
   const auto optimizer = setup_.build_optimizer();
   const auto build_whole = setup_.build_model;
   layout_ = layout_of(*model, setup_.format.channels_last);

@@ -38,7 +38,7 @@ class Network : public Model {
   Output forward(const at::Tensor& images, Mode mode) override;
   std::vector<LiveTaps> crop_to_live_taps(const ModelInput& input) override;
   void initialize(Random& random) override;
-  bool channels_last() const override { return convolves_; }
+  bool channels_last(bool /*plain*/) const override { return convolves_; }
   std::string head() const override { return head_; }
 
  private:

@@ -157,7 +157,8 @@ class Resnet final : public Model {
     return walk.cropped();
   }
 
-  bool channels_last() const override { return true; }
+  // libtorch reorders the weights of small maps at each call when they lie as channels_last.
+  bool channels_last(bool plain) const override { return !plain; }
   std::int64_t input_channels() const override { return channels_; }
   std::string head() const override { return "fc"; }
 

@@ -128,7 +128,7 @@ class GoldenModel : public testing::TestWithParam<const char*> {
 
   at::Tensor logits(at::ScalarType type, Mode mode) {
     at::Tensor input = images.to(type);
-    if (model->channels_last()) input = input.contiguous(at::MemoryFormat::ChannelsLast);
+    if (model->channels_last(false)) input = input.contiguous(at::MemoryFormat::ChannelsLast);
     return model->forward(input, mode).logits;
   }
 
