@@ -245,9 +245,18 @@ def run_all(options):
         raise JobError("--rounds must be at least 2: the first warms up and does not count")
     if options.repeats < 1 or (options.epochs is not None and options.epochs < 1):
         raise JobError("--repeats and --epochs must be at least 1")
+    if options.timeout <= 0:
+        raise JobError("--timeout must be above 0")
+    allotted = sorted(os.sched_getaffinity(0))
+    if options.core is not None and options.core not in allotted:
+        raise JobError(f"--core {options.core}: this process has cores "
+                       f"{', '.join(map(str, allotted))}")
     check_interpreters(options)
     runs = runs_of(options)
-    options.out.mkdir(parents=True, exist_ok=True)
+    try:
+        options.out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise JobError(f"--out {options.out}: {error.strerror}") from error
     jobs = {method: None for _, method, _ in runs}
     if options.case != "resnet18":
         base = files_of(options)

@@ -77,8 +77,12 @@ class SpeedRun {
       train_batch_ = std::max(train_batch_, client.samples);
     }
     train_batch_ = std::min(train_batch_, configuration.train.batch_size);
+    score_batch_ = configuration.scoring.batch_size;
+    if (const auto images = std::ssize(experiment_.data().validation); images > 0) {
+      score_batch_ = std::min<std::int64_t>(score_batch_, images);
+    }
     const StockWork work{.train_batch = train_batch_,
-                         .score_batch = configuration.scoring.batch_size,
+                         .score_batch = score_batch_,
                          .score_with_batch_statistics = configuration.scoring.mode == "train"};
     const double longer = std::max(seconds.train, seconds.score);
     stock_.emplace(*model_, work, static_cast<std::size_t>(cores()),
@@ -137,7 +141,9 @@ class SpeedRun {
                             .federation = info(),
                             .seconds = medians_of(seconds_),
                             .train_batch = train_batch_,
-                            .score_batch = configuration.scoring.batch_size,
+                            .score_batch = score_batch_,
+                            .precision = configuration.engine.precision,
+                            .threads_each = configuration.engine.threads,
                             .peak_mb = peak_mb_,
                             .multiply_add_peak = peak_};
     const auto share = [&](const std::optional<PhaseSpeed>& speed) -> std::optional<double> {
@@ -186,7 +192,7 @@ class SpeedRun {
   bool compares_ = false;
   std::int64_t rounds_ = 0;
   RoundRecord record_;  // of the last round
-  std::int64_t train_batch_ = 0;
+  std::int64_t train_batch_ = 0, score_batch_ = 0;
   std::optional<StockRates> stock_;
   double peak_mb_ = 0;
   std::optional<double> peak_;

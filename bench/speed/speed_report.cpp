@@ -29,15 +29,20 @@ std::string processor_text(const SpeedMeasurement& measurement) {
                      counted(measurement.environment.cores, "core"), peak);
 }
 
-std::string engine_text(const FederationInfo& info) {
-  return fmt::format("{} on {}, {}, kernels {}, libtorch {}", counted(info.workers, "worker"),
-                     info.device, info.memory_format, info.kernels, info.libtorch_version);
+std::string engine_text(const SpeedMeasurement& measurement) {
+  const FederationInfo& info = measurement.federation;
+  const std::string threads =
+      measurement.threads_each == 1 ? "" : fmt::format(" of {} threads", measurement.threads_each);
+  return fmt::format("{}{} on {}, {}, {}, kernels {}, libtorch {}", counted(info.workers, "worker"),
+                     threads, info.device, measurement.precision, info.memory_format, info.kernels,
+                     info.libtorch_version);
 }
 
 std::string stock_text(const SpeedMeasurement& measurement) {
   if (!measurement.train_format) return "none for this model and device";
-  std::string text = fmt::format("bare libtorch on as many threads: training in batches of {}, {}",
-                                 measurement.train_batch, name_of(*measurement.train_format));
+  std::string text =
+      fmt::format("bare libtorch, float32, on as many threads: training in batches of {}, {}",
+                  measurement.train_batch, name_of(*measurement.train_format));
   if (measurement.score_format) {
     text += fmt::format("; scoring in batches of {}, {}", measurement.score_batch,
                         name_of(*measurement.score_format));
@@ -106,7 +111,7 @@ std::vector<std::string> speed_lines(const SpeedMeasurement& measurement) {
       topic_line("workload", measurement.workload),
       topic_line("data", measurement.data),
       topic_line("processor", processor_text(measurement)),
-      topic_line("engine", engine_text(measurement.federation)),
+      topic_line("engine", engine_text(measurement)),
       topic_line("stock", stock_text(measurement)),
       topic_line("malloc", malloc_text(measurement.environment.malloc)),
       topic_line("rounds", fmt::format("medians of {} after one to warm up, stock loop in turn",
@@ -139,6 +144,8 @@ std::string speed_json(const SpeedMeasurement& measurement) {
                {"kernels", info.kernels},
                {"memory_format", info.memory_format},
                {"workers", info.workers},
+               {"threads_each", measurement.threads_each},
+               {"precision", measurement.precision},
                {"libtorch", info.libtorch_version},
                {"malloc",
                 {{"mmap_threshold", malloc.mmap_threshold},

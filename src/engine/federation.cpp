@@ -228,8 +228,7 @@ void check_budget(const FederationSetup& setup, const DriverSetup& driver) {
   throw OptionError(
       "scoring.budget is for scores by the norm of D_val's gradient on a part of it, and " + rule +
       (driver.weighting->needs_validation()
-           ? " scores otherwise (by the accuracy, or by the norm spectral, which would take longer "
-             "than the images that it saves)"
+           ? " scores otherwise: by the accuracy, or by a norm whose noise is not known (spectral)"
            : " does not score on D_val") +
       "; set scoring.budget = 0, or take weighting fedvg with norm l1, l2 or linf");
 }
@@ -269,13 +268,16 @@ void check_memory(const FederationSetup& setup, const RoundDriver& driver,
 
 /// The loops that workers use: none where layers are not float32 on one thread of a CPU.
 const kernels::KernelTable* kernels_for(const EngineOptions& engine, const ImageFormat& format) {
-  if (!format.device.is_cpu() || format.dtype != at::kFloat) return nullptr;
-  const bool fits = !format.bf16 && engine.threads == 1;
+  const bool cpu = format.device.is_cpu();
+  const bool fits = cpu && format.dtype == at::kFloat && !format.bf16 && engine.threads == 1;
   if (fits || engine.kernels == "aten") return kernels::kernels_of(engine.kernels);
   if (engine.kernels == "auto") return nullptr;
   throw OptionError("engine.kernels = \"" + engine.kernels +
-                    "\": these loops are for float32 on one thread; leave it at \"auto\" with " +
-                    (format.bf16 ? "engine.precision = \"bf16\"" : "engine.threads above 1"));
+                    "\": these loops are for float32 on one thread of a processor; leave it at "
+                    "\"auto\" with " +
+                    (!cpu                  ? "a device"
+                     : engine.threads != 1 ? "engine.threads above 1"
+                                           : "engine.precision = \"" + engine.precision + "\""));
 }
 
 }  // namespace
@@ -461,9 +463,11 @@ Federation::Federation(const FederatedData& data, FederationSetup setup)
   model.reset();
   if (info.workers * setup.engine.threads > cores) {
     const std::string threads =
-        setup.engine.threads == 1 ? "" : " of " + std::to_string(setup.engine.threads) + " threads";
-    info.notes.push_back("workers: " + std::to_string(info.workers) + threads + " share " +
-                         std::to_string(cores) + (cores == 1 ? " core" : " cores"));
+        setup.engine.threads == 1
+            ? ""
+            : " with " + std::to_string(setup.engine.threads) + " threads each";
+    info.notes.push_back(counted(info.workers, "worker") + threads + " on " +
+                         counted(cores, "core") + ": slower than as many threads as cores");
   }
   info.score_parts = static_cast<std::int64_t>(driver.weighting->parts());
   if (setup.engine.workers == 0) {

@@ -2,6 +2,7 @@
 
 #include <ATen/ops/as_strided.h>
 #include <ATen/ops/empty_like.h>
+#include <ATen/ops/zeros_like.h>
 #include <torch/csrc/autograd/function_hook.h>
 #include <torch/csrc/autograd/variable.h>
 
@@ -17,8 +18,8 @@ at::Tensor flat(const at::Tensor& x) {
 
 class Step final : public torch::autograd::PostAccumulateGradHook {
  public:
-  Step(LocalOptimizer& optimizer, const double& learning_rate)
-      : optimizer_(optimizer), learning_rate_(learning_rate) {}
+  Step(LocalOptimizer& optimizer, const double& learning_rate, char& reached)
+      : optimizer_(optimizer), learning_rate_(learning_rate), reached_(reached) {}
 
   void operator()(const torch::autograd::Variable& parameter) override {
     const at::Tensor gradient = parameter.grad();
@@ -28,23 +29,39 @@ class Step final : public torch::autograd::PostAccumulateGradHook {
                             ? gradient
                             : at::empty_like(parameter.detach()).copy_(gradient));
     optimizer_.step(w, g, learning_rate_);
+    reached_ = 1;
   }
 
  private:
   LocalOptimizer& optimizer_;
   const double& learning_rate_;
+  char& reached_;
 };
 
 }  // namespace
 
 StepInBackward::StepInBackward(std::span<const NamedTensor> parameters, LocalOptimizer& optimizer,
                                const double& learning_rate)
-    : parameters_(parameters) {
-  for (const auto& parameter : parameters) {
-    gradients_.push_back(parameter.tensor.grad());
-    parameter.tensor.mutable_grad().reset();
+    : parameters_(parameters),
+      optimizer_(optimizer),
+      learning_rate_(learning_rate),
+      reached_(parameters.size(), 0) {
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const at::Tensor& parameter = parameters[i].tensor;
+    gradients_.push_back(parameter.grad());
+    parameter.mutable_grad().reset();
     torch::autograd::impl::set_post_acc_grad_hooks(
-        parameter.tensor, std::make_unique<Step>(optimizer, learning_rate));
+        parameter, std::make_unique<Step>(optimizer, learning_rate, reached_[i]));
+  }
+}
+
+void StepInBackward::finish() {
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    if (!reached_[i] && optimizer_.decays()) {
+      at::Tensor w = flat(parameters_[i].tensor), zero = at::zeros_like(w);
+      optimizer_.step(w, zero, learning_rate_);
+    }
+    reached_[i] = 0;
   }
 }
 

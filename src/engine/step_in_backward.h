@@ -3,6 +3,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <span>
+#include <vector>
 
 #include "fedvg/local_optimizer.h"
 #include "fedvg/model.h"
@@ -24,9 +25,16 @@ class StepInBackward {
   StepInBackward(const StepInBackward&) = delete;
   StepInBackward& operator=(const StepInBackward&) = delete;
 
+  /// After a backward pass: parameters that it did not reach take a step with a gradient of 0,
+  /// which weight decay moves, as they do in one over the flat vectors.
+  void finish();
+
  private:
   std::span<const NamedTensor> parameters_;
+  LocalOptimizer& optimizer_;
+  const double& learning_rate_;
   Tensors gradients_;
+  std::vector<char> reached_;  ///< by the backward pass, for each parameter
 };
 
 }  // namespace fedvg

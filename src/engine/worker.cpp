@@ -258,6 +258,7 @@ ClientUpdate Worker::train(const RoundStart& start, std::int64_t client, const L
       if (!stepping) gradient_.zero_();
       correction.loss(context, batch, output, task).backward();
       if (stepping) {
+        stepping->finish();
         step_tails(context.learning_rate);
         continue;
       }

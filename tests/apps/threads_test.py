@@ -93,7 +93,7 @@ class Threads(ProgramTest):
         done = self.succeeds("run", "tiny.toml", "--out", "r", "--workers", "3",
                              preexec_fn=lambda: os.sched_setaffinity(0, CORES[:1]))
         self.assertEqual(self.written("workers"), 3)
-        self.assertIn("workers: 3 share 1 core", done.stderr)
+        self.assertIn("3 workers on 1 core: slower than as many threads as cores", done.stderr)
 
     def test_more_workers_than_participants_are_bounded_and_it_is_said(self):
         done = self.succeeds("run", "tiny.toml", "--out", "r", "--workers", "4000")

@@ -479,6 +479,10 @@ TEST(Federation, HasNoLoopsOfItsOwnBesideOneThreadOfFloat32) {
     if (set == "aten") continue;
     testing::expect_says(testing::refusal([&] { example.federation(); }),
                          {"engine.kernels", "engine.threads"});
+    example.setup.engine.threads = 1;
+    example.setup.engine.precision = "float64";
+    testing::expect_says(testing::refusal([&] { example.federation(); }),
+                         {"engine.kernels", "float64"});
   }
   Example example;
   EXPECT_EQ(example.federation().info().kernels, kernels::instruction_sets().back());
@@ -500,7 +504,7 @@ TEST(Federation, GivesCoresToThreadsBeforeWorkers) {
   EXPECT_EQ(federation.info().workers, 2);
   std::string notes;
   for (const auto& note : federation.info().notes) notes += note + "\n";
-  expect_says(notes, {"workers: 2", "share"});
+  expect_says(notes, {"2 workers", "slower"});
 }
 
 // Standardised images are another input than bytes / 255.

@@ -43,6 +43,26 @@ TEST(StepInBackward, StepsEachParameterByItsWholeGradient) {
   EXPECT_EQ(a.grad().item<double>(), 7);
 }
 
+// A tensor that the loss does not depend on still decays, in each step anew.
+TEST(StepInBackward, TreatsWhatTheLossLeavesOutAsWithoutAGradient) {
+  const at::Tensor a = at::zeros({1}, at::kDouble).fill_(3).set_requires_grad(true);
+  const at::Tensor unused = at::zeros({2}, at::kDouble).fill_(4).set_requires_grad(true);
+  const std::vector<NamedTensor> parameters{{"a", "a", a}, {"unused", "unused", unused}};
+  const auto optimizer = sgd(0.5);
+  const double rate = 0.1;
+  StepInBackward stepping(parameters, *optimizer, rate);
+  a.mul(2).sum().backward();
+  stepping.finish();
+  EXPECT_DOUBLE_EQ(a.item<double>(), 3 - 0.1 * (2 + 0.5 * 3));
+  EXPECT_DOUBLE_EQ(unused[1].item<double>(), 4 * 0.95);
+  a.mul(2).add(unused.sum()).sum().backward();
+  stepping.finish();
+  EXPECT_DOUBLE_EQ(unused[1].item<double>(), 3.8 - 0.1 * (1 + 0.5 * 3.8));
+  a.mul(2).sum().backward();
+  stepping.finish();
+  EXPECT_DOUBLE_EQ(unused[0].item<double>(), (3.8 - 0.1 * (1 + 0.5 * 3.8)) * 0.95);
+}
+
 TEST(StepInBackward, TakesGradientsInAnyOrderOfMemory) {
   const at::Tensor w = at::randn({4, 3, 2, 2}, at::kDouble)
                            .contiguous(at::MemoryFormat::ChannelsLast)

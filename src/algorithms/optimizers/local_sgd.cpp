@@ -1,4 +1,5 @@
-// SGD as PyTorch's torch.optim.SGD has it:
+// SGD as PyTorch's torch.optim.SGD has it (a tensor that the loss does not depend on has a gradient
+// of 0 here, not none, and decays):
 //
 //   g += weight_decay w
 //   v <- momentum v + g          v = g at the first step
