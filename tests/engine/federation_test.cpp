@@ -174,7 +174,7 @@ TEST(Federation, SaysThatWorkersAreCapped) {
   const Federation crowded = example.federation();
   EXPECT_EQ(crowded.info().workers, cores + 1);
   ASSERT_EQ(crowded.info().notes.size(), 1U);
-  expect_says(crowded.info().notes[0], {"share", "core"});
+  expect_says(crowded.info().notes[0], {"slower", "core"});
 
   example.setup.engine.workers = 0;
   EXPECT_EQ(example.federation().info().workers, cores);
