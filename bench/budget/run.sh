@@ -32,7 +32,7 @@ run_once() {
 if [[ $every != table ]]; then
   for seed in 1 2; do
     for set in fmnist cifar10; do
-      for budget in $budgets; do run_once $set $seed $budget; done
+      for budget in $budgets; do run_once "$set" "$seed" "$budget"; done
     done
   done
 fi

@@ -53,8 +53,7 @@ class RandomImages final : public DatasetReader {
     }
     samples.labels.resize(static_cast<std::size_t>(number));
     for (auto& label : samples.labels) {
-      label = static_cast<std::int64_t>(
-          random.below(static_cast<std::uint64_t>(options_.classes)));
+      label = static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(options_.classes)));
     }
     return samples;
   }
