@@ -44,6 +44,8 @@ class Layout {
   at::Tensor segment(const at::Tensor& flat, std::size_t tensor) const;
   /// Its last `tail` of them.
   at::Tensor tail(const at::Tensor& flat, std::size_t tensor) const;
+  /// Those of all tensors that have one.
+  Tensors tails(const at::Tensor& flat) const;
   /// The tensor in its own shape, without the tail, aliasing `flat`.
   at::Tensor view(const at::Tensor& flat, std::size_t tensor) const;
 

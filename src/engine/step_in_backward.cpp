@@ -40,9 +40,10 @@ class Step final : public torch::autograd::PostAccumulateGradHook {
 
 }  // namespace
 
-StepInBackward::StepInBackward(std::span<const NamedTensor> parameters, LocalOptimizer& optimizer,
-                               const double& learning_rate)
+StepInBackward::StepInBackward(std::span<const NamedTensor> parameters, Tensors tails,
+                               LocalOptimizer& optimizer, const double& learning_rate)
     : parameters_(parameters),
+      tails_(std::move(tails)),
       optimizer_(optimizer),
       learning_rate_(learning_rate),
       reached_(parameters.size(), 0) {
@@ -56,13 +57,16 @@ StepInBackward::StepInBackward(std::span<const NamedTensor> parameters, LocalOpt
 }
 
 void StepInBackward::finish() {
+  const auto step_without_gradient = [&](at::Tensor w) {
+    at::Tensor gradient = at::zeros_like(w);
+    optimizer_.step(w, gradient, learning_rate_);
+  };
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    if (!reached_[i] && optimizer_.decays()) {
-      at::Tensor w = flat(parameters_[i].tensor), zero = at::zeros_like(w);
-      optimizer_.step(w, zero, learning_rate_);
-    }
+    if (!reached_[i] && optimizer_.decays()) step_without_gradient(flat(parameters_[i].tensor));
     reached_[i] = 0;
   }
+  if (!optimizer_.decays()) return;
+  for (const at::Tensor& tail : tails_) step_without_gradient(tail);
 }
 
 StepInBackward::~StepInBackward() {

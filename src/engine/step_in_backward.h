@@ -18,19 +18,21 @@ namespace fedvg {
 class StepInBackward {
  public:
   /// `parameters`: dense tensors, each with the strides of its gradient; they keep none
-  /// meanwhile and get theirs back at the end. All arguments must outlive it.
-  StepInBackward(std::span<const NamedTensor> parameters, LocalOptimizer& optimizer,
+  /// meanwhile and get theirs back at the end. `tails`: further numbers, which no loss depends on
+  /// (Layout::tail). All arguments but these must outlive it.
+  StepInBackward(std::span<const NamedTensor> parameters, Tensors tails, LocalOptimizer& optimizer,
                  const double& learning_rate);
   ~StepInBackward();
   StepInBackward(const StepInBackward&) = delete;
   StepInBackward& operator=(const StepInBackward&) = delete;
 
-  /// After a backward pass: parameters that it did not reach take a step with a gradient of 0,
-  /// which weight decay moves, as they do in one over the flat vectors.
+  /// After a backward pass: parameters that it did not reach, and tails, take a step with a
+  /// gradient of 0, which weight decay moves, as they do in one over the flat vectors.
   void finish();
 
  private:
   std::span<const NamedTensor> parameters_;
+  Tensors tails_;
   LocalOptimizer& optimizer_;
   const double& learning_rate_;
   Tensors gradients_;

@@ -1,6 +1,8 @@
 #include "engine/worker_pool.h"
 
 #include <ATen/Parallel.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/sqrt.h>
 #include <pthread.h>
 #include <sched.h>
 
@@ -27,10 +29,21 @@ std::vector<int> allowed_cores() {
   return cores;
 }
 
+namespace {
+
+/// MKL's vector functions (square root, exponential, ...) look for the processor when the first
+/// of them is called, and a second thread that calls one in that instant can read an unfinished
+/// answer and run the loops of another processor, with other last bits. So the first call is made
+/// while there is one thread.
+void let_mkl_find_the_processor() { static const at::Tensor called = at::sqrt(at::ones({16})); }
+
+}  // namespace
+
 WorkerPool::WorkerPool(std::size_t workers, std::size_t threads,
                        const kernels::KernelTable* kernels)
     : kernels_(kernels) {
   at::set_num_threads(static_cast<int>(threads));
+  let_mkl_find_the_processor();
   const auto allowed = allowed_cores();
   for (std::size_t i = 0; i < workers; ++i) {
     std::vector<int> cores;

@@ -32,6 +32,14 @@ at::Tensor Layout::tail(const at::Tensor& flat, std::size_t tensor) const {
   return flat.narrow(0, slot.offset + slot.numel, slot.tail);
 }
 
+Tensors Layout::tails(const at::Tensor& flat) const {
+  Tensors all;
+  for (std::size_t i = 0; i < tensors(); ++i) {
+    if (slots_[i].tail > 0) all.push_back(tail(flat, i));
+  }
+  return all;
+}
+
 at::Tensor Layout::view(const at::Tensor& flat, std::size_t tensor) const {
   const Slot& slot = slots_.at(tensor);
   return flat.as_strided(slot.shape, slot.strides, flat.storage_offset() + slot.offset);

@@ -24,7 +24,7 @@ TEST(StepInBackward, StepsEachParameterByItsWholeGradient) {
   const auto optimizer = sgd(0.5);
   double rate = 0.1;
   {
-    const StepInBackward stepping(parameters, *optimizer, rate);
+    const StepInBackward stepping(parameters, {}, *optimizer, rate);
     a.mul(b).pow(2).add(b.pow(3)).sum().backward();
     EXPECT_FALSE(a.grad().defined());
     EXPECT_DOUBLE_EQ(a.item<double>(), 3 - 0.1 * (2 * 3 * 4 + 0.5 * 3));
@@ -50,7 +50,7 @@ TEST(StepInBackward, TreatsWhatTheLossLeavesOutAsWithoutAGradient) {
   const std::vector<NamedTensor> parameters{{"a", "a", a}, {"unused", "unused", unused}};
   const auto optimizer = sgd(0.5);
   const double rate = 0.1;
-  StepInBackward stepping(parameters, *optimizer, rate);
+  StepInBackward stepping(parameters, {}, *optimizer, rate);
   a.mul(2).sum().backward();
   stepping.finish();
   EXPECT_DOUBLE_EQ(a.item<double>(), 3 - 0.1 * (2 + 0.5 * 3));
@@ -63,6 +63,23 @@ TEST(StepInBackward, TreatsWhatTheLossLeavesOutAsWithoutAGradient) {
   EXPECT_DOUBLE_EQ(unused[0].item<double>(), (3.8 - 0.1 * (1 + 0.5 * 3.8)) * 0.95);
 }
 
+// What stands for dead taps decays as if it had a gradient of 0.
+TEST(StepInBackward, StepsTailsOnceABatch) {
+  const at::Tensor a = at::zeros({1}, at::kDouble).fill_(3).set_requires_grad(true);
+  const at::Tensor tail = at::zeros({2}, at::kDouble).fill_(4);
+  const std::vector<NamedTensor> parameters{{"a", "a", a}};
+  const double rate = 0.1;
+  for (const double decay : {0.5, 0.0}) {
+    const auto optimizer = sgd(decay);
+    StepInBackward stepping(parameters, {tail}, *optimizer, rate);
+    for (int batch = 0; batch < 2; ++batch) {
+      a.mul(2).sum().backward();
+      stepping.finish();
+    }
+    EXPECT_DOUBLE_EQ(tail[1].item<double>(), 4 * 0.95 * 0.95);
+  }
+}
+
 TEST(StepInBackward, TakesGradientsInAnyOrderOfMemory) {
   const at::Tensor w = at::randn({4, 3, 2, 2}, at::kDouble)
                            .contiguous(at::MemoryFormat::ChannelsLast)
@@ -73,7 +90,7 @@ TEST(StepInBackward, TakesGradientsInAnyOrderOfMemory) {
   const auto optimizer = sgd(0);
   const double rate = 1;
   {
-    const StepInBackward stepping(parameters, *optimizer, rate);
+    const StepInBackward stepping(parameters, {}, *optimizer, rate);
     w.mul(slope).sum().backward();
   }
   EXPECT_TRUE(w.detach().equal(start.sub(slope)));

@@ -43,6 +43,10 @@ TEST(Layout, KeepsATensorsTailBehindItsView) {
   EXPECT_EQ(layout.tail(flat, 0).numel(), 3);
   EXPECT_EQ(layout.tail(flat, 0)[0].item<double>(), 14);
   EXPECT_EQ(layout.tail(flat, 1).numel(), 0);
+  const Tensors tails = layout.tails(flat);
+  ASSERT_EQ(tails.size(), 1);
+  tails[0][2].fill_(-1);
+  EXPECT_EQ(flat[16].item<double>(), -1);
 }
 
 }  // namespace
