@@ -135,15 +135,12 @@ class SpeedRun {
   }
 
   SpeedMeasurement result() const {
-    const Configuration& configuration = experiment_.configuration();
     SpeedMeasurement result{.data = data_text(experiment_.data()),
                             .rounds = rounds_,
                             .federation = info(),
                             .seconds = medians_of(seconds_),
                             .train_batch = train_batch_,
                             .score_batch = score_batch_,
-                            .precision = configuration.engine.precision,
-                            .threads_each = configuration.engine.threads,
                             .peak_mb = peak_mb_,
                             .multiply_add_peak = peak_};
     const auto share = [&](const std::optional<PhaseSpeed>& speed) -> std::optional<double> {

@@ -40,8 +40,6 @@ struct SpeedMeasurement {
   std::optional<PhaseSpeed> score;  ///< absent: no gradient of D_val is taken
   std::optional<MemoryFormat> train_format, score_format;  ///< of the stock loop
   std::int64_t train_batch = 0, score_batch = 0;
-  std::string precision = "float32";               ///< of the engine; the stock loop's is float32
-  std::int64_t threads_each = 1;                   ///< of each worker
   double peak_mb = 0;                              ///< before the stock loop was there
   std::optional<double> multiply_add_peak;         ///< operations per second and core
   std::optional<double> train_share, score_share;  ///< of it, of the engine's rates

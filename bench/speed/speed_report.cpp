@@ -29,15 +29,6 @@ std::string processor_text(const SpeedMeasurement& measurement) {
                      counted(measurement.environment.cores, "core"), peak);
 }
 
-std::string engine_text(const SpeedMeasurement& measurement) {
-  const FederationInfo& info = measurement.federation;
-  const std::string threads =
-      measurement.threads_each == 1 ? "" : fmt::format(" of {} threads", measurement.threads_each);
-  return fmt::format("{}{} on {}, {}, {}, kernels {}, libtorch {}", counted(info.workers, "worker"),
-                     threads, info.device, measurement.precision, info.memory_format, info.kernels,
-                     info.libtorch_version);
-}
-
 std::string stock_text(const SpeedMeasurement& measurement) {
   if (!measurement.train_format) return "none for this model and device";
   std::string text =
@@ -111,7 +102,8 @@ std::vector<std::string> speed_lines(const SpeedMeasurement& measurement) {
       topic_line("workload", measurement.workload),
       topic_line("data", measurement.data),
       topic_line("processor", processor_text(measurement)),
-      topic_line("engine", engine_text(measurement)),
+      topic_line("engine", engine_text(measurement.federation) + ", libtorch " +
+                               measurement.federation.libtorch_version),
       topic_line("stock", stock_text(measurement)),
       topic_line("malloc", malloc_text(measurement.environment.malloc)),
       topic_line("rounds", fmt::format("medians of {} after one to warm up, stock loop in turn",
@@ -144,8 +136,8 @@ std::string speed_json(const SpeedMeasurement& measurement) {
                {"kernels", info.kernels},
                {"memory_format", info.memory_format},
                {"workers", info.workers},
-               {"threads_each", measurement.threads_each},
-               {"precision", measurement.precision},
+               {"threads_each", info.threads},
+               {"precision", info.precision},
                {"libtorch", info.libtorch_version},
                {"malloc",
                 {{"mmap_threshold", malloc.mmap_threshold},

@@ -62,8 +62,7 @@ Environment environment_here(const MallocSettings& malloc) {
           .malloc = malloc};
 }
 
-std::string environment_text(const Environment& environment, const FederationInfo& federation,
-                             std::int64_t threads) {
+std::string environment_text(const Environment& environment, const FederationInfo& federation) {
   const nlohmann::ordered_json json = {
       {"fedvg", {{"version", FEDVG_VERSION}, {"commit", FEDVG_COMMIT}}},
       {"libtorch", federation.libtorch_version},
@@ -72,7 +71,7 @@ std::string environment_text(const Environment& environment, const FederationInf
       {"kernels", federation.kernels},
       {"weights", {{"all", federation.parameters}, {"live_taps", federation.live}}},
       {"workers", federation.workers},
-      {"threads", threads},
+      {"threads", federation.threads},
       {"processor", environment.processor},
       {"cores", environment.cores},
       {"system", environment.system},

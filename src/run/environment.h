@@ -19,8 +19,7 @@ struct Environment {
 
 Environment environment_here(const MallocSettings& malloc);
 
-/// environment.json. `threads`: of each worker.
-std::string environment_text(const Environment& environment, const FederationInfo& federation,
-                             std::int64_t threads);
+/// environment.json.
+std::string environment_text(const Environment& environment, const FederationInfo& federation);
 
 }  // namespace fedvg

@@ -18,12 +18,8 @@ MemoryEstimate memory_estimate(const Experiment& experiment) {
   const Configuration& configuration = experiment.configuration();
   const FederatedData& data = experiment.data();
   MemoryEstimate estimate;
-  for (const NamedArray& array : experiment.federation().model()) {
-    estimate.model += static_cast<std::int64_t>(array.bytes.size());
-  }
   const FederationInfo& info = experiment.federation().info();
-  const std::int64_t number = configuration.engine.precision == "float64" ? 8 : 4;
-  estimate.model -= (info.parameters - info.live) * number;
+  estimate.model = info.live_bytes + info.buffer_bytes;
   estimate.parts = info.score_parts;
   estimate.waiting = experiment.cohorts().participants();
   if (!info.keeps_updates) {

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "data/wording.h"
+#include "engine/client_faults.h"
 #include "run/statistics.h"
 
 namespace fedvg {
@@ -64,6 +65,20 @@ std::string method_text(const Method& method) {
          (mean ? "" : ", combined by " + part_text(method.combiner));
 }
 
+// ", 1 never answers, 3 do fewer epochs"; empty: all answer and do what they should.
+std::string faults_text(const TrainOptions& train, std::int64_t participants) {
+  const std::int64_t dropped = nearest_share(train.drop_out, participants);
+  const std::int64_t slow =
+      std::min(nearest_share(train.stragglers, participants), participants - dropped);
+  std::string text;
+  if (dropped > 0) text += fmt::format(", {} never answer{}", dropped, dropped == 1 ? "s" : "");
+  if (slow > 0) {
+    text += fmt::format(", {} do{} fewer {}", slow, slow == 1 ? "es" : "",
+                        train.steps > 0 ? "steps" : "epochs");
+  }
+  return text;
+}
+
 std::string training_text(const Experiment& experiment) {
   const TrainOptions& train = experiment.configuration().train;
   const std::string work =
@@ -73,7 +88,8 @@ std::string training_text(const Experiment& experiment) {
   const std::string who =
       pooled ? "the samples of " + clients + " as one"
              : fmt::format("{} of {} in each", experiment.cohorts().participants(), clients);
-  return fmt::format("{}, {}, {} in batches of {}, {}", counted(train.rounds, "round"), who, work,
+  return fmt::format("{}, {}{}, {} in batches of {}, {}", counted(train.rounds, "round"), who,
+                     faults_text(train, experiment.cohorts().participants()), work,
                      train.batch_size, part_text(train.optimizer));
 }
 
@@ -89,15 +105,14 @@ std::string live_taps_text(const FederationInfo& info) {
                      static_cast<double>(info.parameters) / kMillion);
 }
 
-std::string engine_text(const FederationInfo& info, const EngineOptions& engine) {
-  const std::string threads =
-      engine.threads == 1 ? "" : fmt::format(" of {} threads", engine.threads);
+}  // namespace
+
+std::string engine_text(const FederationInfo& info) {
+  const std::string threads = info.threads == 1 ? "" : fmt::format(" of {} threads", info.threads);
   return fmt::format("{}{} on {}, {}, {}, kernels {}{}", counted(info.workers, "worker"), threads,
-                     info.device, engine.precision, info.memory_format, info.kernels,
+                     info.device, info.precision, info.memory_format, info.kernels,
                      live_taps_text(info));
 }
-
-}  // namespace
 
 std::string topic_line(const std::string& topic, const std::string& text) {
   return fmt::format("{:<10}  {}", topic, text);
@@ -117,7 +132,7 @@ std::vector<std::string> setup_block(const Experiment& experiment,
       topic_line("model", model_text(configuration.model, info)),
       topic_line("method", method_text(configuration.method)),
       topic_line("training", training_text(experiment)),
-      topic_line("engine", engine_text(info, configuration.engine)),
+      topic_line("engine", engine_text(info)),
       topic_line("folder", folder.string()),
       topic_line("seed", std::to_string(configuration.seed))};
   if (!data.corrupted.empty()) {

@@ -16,6 +16,7 @@ namespace {
 TEST(Environment, SaysWhatNumbersAndSpeedDependOn) {
   FederationInfo federation;
   federation.workers = 3;
+  federation.threads = 2;
   federation.parameters = 900;
   federation.live = 340;
   federation.memory_format = "channels_last";
@@ -23,7 +24,7 @@ TEST(Environment, SaysWhatNumbersAndSpeedDependOn) {
   federation.device = "cpu";
   const auto environment = environment_here({.mmap_threshold = 1 << 30});
   EXPECT_GE(environment.cores, 1);
-  const auto json = nlohmann::json::parse(environment_text(environment, federation, 2));
+  const auto json = nlohmann::json::parse(environment_text(environment, federation));
   EXPECT_EQ(json["fedvg"]["version"], FEDVG_VERSION);
   EXPECT_EQ(json["fedvg"]["commit"], FEDVG_COMMIT);
   EXPECT_EQ(json["libtorch"], "2.13.0");
