@@ -15,11 +15,6 @@ struct RunArguments {
 };
 
 void run(const RunArguments& arguments, const MallocSettings& malloc) {
-  if (arguments.resume) {
-    throw OptionError(
-        "--resume: this version writes no checkpoints and cannot resume a run yet; start anew, "
-        "with --out for another folder");
-  }
   if (arguments.out_given && arguments.out.empty()) {
     throw OptionError("--out: wanted the name of a folder, got nothing");
   }
@@ -27,6 +22,7 @@ void run(const RunArguments& arguments, const MallocSettings& malloc) {
   RunRequest request{.configuration = arguments.configuration.load(),
                      .name = arguments.configuration.file().stem().string(),
                      .folder = {},
+                     .resume = arguments.resume,
                      .device = arguments.configuration.device(),
                      .malloc = malloc};
   if (arguments.out_given) request.folder = arguments.out;
@@ -42,15 +38,18 @@ void add_run_command(CLI::App& program, const MallocSettings& malloc) {
   arguments->configuration.add_to(command);
   auto* out = command
                   .add_option("--out", arguments->out,
-                              "folder of the run, which must not exist; default "
+                              "folder of the run, which must not exist, but with --resume; default "
                               "runs/CONFIGNAME-METHOD-sSEED")
                   ->type_name("DIR");
   arguments->configuration.add_machine_to(command);
-  command.add_flag("--resume", arguments->resume)->group("");  // known, to be refused in words
+  command.add_flag("--resume", arguments->resume,
+                   "go on with the run in the folder behind its newest checkpoint; start it when "
+                   "there is none, do nothing when it has ended");
   command.footer(
       "Writes config.toml, rounds.csv, clients.csv, layers.csv, model.safetensors and more into "
       "the folder.\nCtrl-C, SIGTERM and SIGHUP (a closed terminal) drop the round in progress and "
-      "keep the model\nof the last finished one. Where standard output is closed (| head) the run "
+      "write a checkpoint\nof the last finished one; --resume goes on there. Where standard output "
+      "is closed (| head) the run "
       "goes on, with\nlog.txt for what it prints.\n\n"
       "Example:\n  fedvg run fmnist.toml --set method.name=fedvg --set seed=2 --workers 2");
   command.callback([arguments, out, malloc] {

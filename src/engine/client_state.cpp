@@ -1,14 +1,19 @@
 #include "engine/client_state.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <fstream>
+#include <optional>
 #include <vector>
 
 #include "engine/named_arrays.h"
 #include "fedvg/error.h"
+#include "models/sealed_file.h"
 
 namespace fedvg {
 namespace {
@@ -17,6 +22,28 @@ constexpr const char* kCorrection = "correction.";
 constexpr const char* kOptimizer = "optimizer.";
 constexpr const char* kBuffer = "buffer.";
 
+// "client-12-round-3.safetensors"
+constexpr const char* kClient = "client-";
+constexpr const char* kRound = "-round-";
+constexpr const char* kExtension = ".safetensors";
+
+/// Client and round of a file; absent: not one of ours.
+std::optional<std::pair<std::int64_t, std::int64_t>> key_of(const std::string& name) {
+  const auto number_after = [&](const char* prefix, std::size_t& at) -> std::int64_t {
+    if (name.compare(at, std::strlen(prefix), prefix) != 0) return -1;
+    at += std::strlen(prefix);
+    std::int64_t number = -1;
+    const auto [end, error] = std::from_chars(name.data() + at, name.data() + name.size(), number);
+    at = static_cast<std::size_t>(end - name.data());
+    return error == std::errc() ? number : -1;
+  };
+  std::size_t at = 0;
+  const std::int64_t client = number_after(kClient, at);
+  const std::int64_t round = client < 0 ? -1 : number_after(kRound, at);
+  if (round < 0 || name.substr(at) != kExtension) return std::nullopt;
+  return std::pair(client, round);
+}
+
 std::int64_t bytes_of(const ClientState& state) {
   std::int64_t bytes = 0;
   for (const TensorMap* part : {&state.correction, &state.optimizer}) {
@@ -24,6 +51,11 @@ std::int64_t bytes_of(const ClientState& state) {
   }
   for (const auto& buffer : state.buffers) bytes += static_cast<std::int64_t>(buffer.nbytes());
   return bytes;
+}
+
+[[noreturn]] void cannot_keep(const std::filesystem::path& path, int error) {
+  throw RunError(path.string() + ": cannot keep a client's state: " + std::strerror(error) +
+                 "; raise engine.state_memory or free the disk");
 }
 
 void write(const ClientState& state, const std::filesystem::path& path) {
@@ -38,21 +70,31 @@ void write(const ClientState& state, const std::filesystem::path& path) {
     arrays.push_back(to_array(kBuffer + std::to_string(i), state.buffers[i]));
   }
   std::ofstream file(path, std::ios::binary);
-  encode_safetensors(arrays, {}, [&](std::span<const std::byte> bytes) {
+  encode_safetensors(arrays, sealed(arrays, {}), [&](std::span<const std::byte> bytes) {
     file.write(reinterpret_cast<const char*>(bytes.data()),
                static_cast<std::streamsize>(bytes.size()));
   });
   file.close();
-  if (!file) {
-    throw RunError(path.string() + ": cannot keep a client's state: " + std::strerror(errno) +
-                   "; raise engine.state_memory or free the disk");
-  }
+  if (file) return;
+  const int error = errno;
+  std::error_code ignored;
+  std::filesystem::remove(path, ignored);  // half of a state
+  cannot_keep(path, error);
+}
+
+/// A file's content, or a folder's names, onto the disk.
+void sync(const std::filesystem::path& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const bool synced = descriptor >= 0 && ::fsync(descriptor) == 0;
+  const int error = errno;
+  if (descriptor >= 0) ::close(descriptor);
+  if (!synced) cannot_keep(path, error);
 }
 
 ClientState read(const std::filesystem::path& path) {
   ClientState state;
   std::map<std::size_t, at::Tensor> buffers;
-  for (const auto& array : read_safetensors(path.string()).tensors) {
+  for (const auto& array : read_sealed(path.string()).tensors) {
     if (array.name.rfind(kCorrection, 0) == 0) {
       state.correction[array.name.substr(std::strlen(kCorrection))] = to_tensor(array);
     } else if (array.name.rfind(kOptimizer, 0) == 0) {
@@ -81,18 +123,16 @@ ClientStateStore::ClientStateStore(std::int64_t memory, std::filesystem::path fo
 
 ClientStateStore::~ClientStateStore() {
   std::error_code ignored;
-  if (made_folder_) {
+  if (made_folder_ && kept_.empty()) {
     std::filesystem::remove_all(folder_, ignored);
     return;
   }
-  for (const auto& [key, entry] : entries_) {
-    if (entry.on_disk) std::filesystem::remove(file_of(key), ignored);
-  }
+  forget_all();
 }
 
 std::filesystem::path ClientStateStore::file_of(const Key& key) const {
-  return folder_ / ("client-" + std::to_string(key.first) + "-round-" + std::to_string(key.second) +
-                    ".safetensors");
+  return folder_ /
+         (kClient + std::to_string(key.first) + kRound + std::to_string(key.second) + kExtension);
 }
 
 ClientState ClientStateStore::get(std::int64_t client) {
@@ -101,7 +141,7 @@ ClientState ClientStateStore::get(std::int64_t client) {
   if (round == published_.end()) return {};
   const Key key{client, round->second};
   Entry& entry = entries_.at(key);
-  if (entry.on_disk) return read(file_of(key));
+  if (!entry.in_memory) return read(file_of(key));
   recent_.splice(recent_.end(), recent_, entry.use);
   return entry.state;
 }
@@ -122,22 +162,33 @@ void ClientStateStore::put(std::int64_t client, std::int64_t round, const Client
 void ClientStateStore::remember(const Key& key, ClientState state, std::int64_t bytes) {
   forget(key);
   recent_.push_back(key);
-  entries_[key] = {std::move(state), bytes, false, std::prev(recent_.end())};
+  entries_[key] = {.state = std::move(state), .bytes = bytes, .use = std::prev(recent_.end())};
   in_memory_ += bytes;
 }
 
 void ClientStateStore::forget(const Key& key) {
   const auto found = entries_.find(key);
   if (found == entries_.end()) return;
-  if (found->second.on_disk) {
-    std::error_code ignored;
-    std::filesystem::remove(file_of(key), ignored);
-    on_disk_ -= found->second.bytes;
-  } else {
+  if (found->second.has_file) remove_file(key);
+  if (found->second.in_memory) {
     recent_.erase(found->second.use);
     in_memory_ -= found->second.bytes;
+  } else {
+    on_disk_ -= found->second.bytes;
   }
   entries_.erase(found);
+}
+
+void ClientStateStore::forget_all() {
+  while (!entries_.empty()) forget(entries_.begin()->first);
+  published_.clear();
+  pending_.clear();
+}
+
+void ClientStateStore::remove_file(const Key& key) {
+  if (kept_.contains(key)) return;
+  std::error_code ignored;
+  std::filesystem::remove(file_of(key), ignored);
 }
 
 void ClientStateStore::make_folder() {
@@ -162,10 +213,11 @@ void ClientStateStore::spill() {
     make_folder();
     const Key key = recent_.front();
     Entry& entry = entries_.at(key);
-    write(entry.state, file_of(key));
+    if (!entry.has_file) write(entry.state, file_of(key));
     recent_.pop_front();
     entry.state = {};
-    entry.on_disk = true;
+    entry.has_file = true;
+    entry.in_memory = false;
     in_memory_ -= entry.bytes;
     on_disk_ += entry.bytes;
   }
@@ -189,6 +241,76 @@ void ClientStateStore::drop(std::int64_t round) {
   const std::lock_guard lock(mutex_);
   for (const std::int64_t client : pending_[round]) forget({client, round});
   pending_.erase(round);
+}
+
+std::vector<ClientVersion> ClientStateStore::save() {
+  const std::lock_guard lock(mutex_);
+  std::vector<ClientVersion> versions;
+  for (const auto& [client, round] : published_) {
+    const Key key{client, round};
+    Entry& entry = entries_.at(key);
+    versions.push_back({client, round, entry.bytes});
+    if (!entry.has_file) {
+      make_folder();
+      write(entry.state, file_of(key));
+      entry.has_file = true;
+    }
+  }
+  // After all are written: the disk takes them together.
+  bool any = false;
+  for (const ClientVersion& version : versions) {
+    Entry& entry = entries_.at({version.client, version.round});
+    if (entry.is_synced) continue;
+    sync(file_of({version.client, version.round}));
+    entry.is_synced = any = true;
+  }
+  if (any) sync(folder_);
+  return versions;
+}
+
+void ClientStateStore::keep(const std::vector<ClientVersion>& named) {
+  const std::lock_guard lock(mutex_);
+  std::set<Key> before;
+  before.swap(kept_);
+  for (const ClientVersion& version : named) kept_.insert({version.client, version.round});
+  for (const Key& key : before) {
+    if (!entries_.contains(key)) remove_file(key);
+  }
+}
+
+void ClientStateStore::restore(const std::vector<ClientVersion>& versions) {
+  const std::lock_guard lock(mutex_);
+  forget_all();
+  std::map<Key, std::int64_t> there;  // sizes
+  std::error_code error;
+  for (const auto& file : std::filesystem::directory_iterator(folder_, error)) {
+    if (const auto key = key_of(file.path().filename().string())) {
+      there[*key] = static_cast<std::int64_t>(file.file_size(error));
+    }
+  }
+  for (const ClientVersion& version : versions) {
+    const Key key{version.client, version.round};
+    const auto found = there.find(key);
+    if (found == there.end() || found->second < version.bytes) {
+      throw DataError(file_of(key).string() +
+                      (found == there.end() ? ": missing" : ": too short, damaged") +
+                      ": it is a client's state that a checkpoint names");
+    }
+  }
+  for (const ClientVersion& version : versions) {
+    const Key key{version.client, version.round};
+    entries_[key] = {.state = {},
+                     .bytes = version.bytes,
+                     .in_memory = false,
+                     .has_file = true,
+                     .is_synced = true,
+                     .use = recent_.end()};
+    published_[version.client] = version.round;
+    on_disk_ += version.bytes;
+  }
+  for (const auto& [key, size] : there) {
+    if (!entries_.contains(key)) remove_file(key);
+  }
 }
 
 std::int64_t ClientStateStore::bytes_in_memory() const {

@@ -20,6 +20,10 @@ struct TrainOptions {
   std::string optimizer_state = "reset";
   Part schedule{"constant", {}};
   std::string buffers = "global";
+  std::int64_t min_participants = 1;
+  double stragglers = 0;
+  double drop_out = 0;
+  std::int64_t patience = 0;
 
   template <class Visitor>
   static void describe(Visitor& visit) {
@@ -43,6 +47,15 @@ struct TrainOptions {
     visit("buffers", &TrainOptions::buffers, OneOf{{"global", "local", "reset"}},
           "running statistics of BatchNorm: averaged like the model; kept by each client; or "
           "started anew by each participant (the last two: the global model's are those of D_val)");
+    visit("min_participants", &TrainOptions::min_participants, at_least(1),
+          "a round with fewer accepted updates is void");
+    visit("stragglers", &TrainOptions::stragglers, between(0, 1),
+          "share of a round's participants that do fewer epochs (or steps): 1 to one less, drawn");
+    visit("drop_out", &TrainOptions::drop_out, between(0, 1),
+          "share of a round's participants that never answer");
+    visit("patience", &TrainOptions::patience, at_least(0),
+          "stop after so many evaluations in a row in which checkpoint.best was not bettered; 0: "
+          "never");
   }
 };
 
@@ -67,11 +80,15 @@ struct ScoringOptions {
 /// [evaluate]
 struct EvaluateOptions {
   std::int64_t every = 1;
+  bool clients = false;
 
   template <class Visitor>
   static void describe(Visitor& visit) {
     visit("every", &EvaluateOptions::every, at_least(1),
           "evaluate the global model each so many rounds, and after the last");
+    visit("clients", &EvaluateOptions::clients,
+          "evaluate on the clients' own data, too: the model on every client's, and each "
+          "participant's before and after its training");
   }
 };
 

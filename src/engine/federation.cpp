@@ -14,6 +14,7 @@
 #include "data/wording.h"
 #include "engine/autocast.h"
 #include "engine/class_weights.h"
+#include "engine/client_faults.h"
 #include "engine/live_taps.h"
 #include "engine/model_file.h"
 #include "engine/model_input.h"
@@ -218,7 +219,9 @@ void check_combiner(const FederationSetup& setup, const DriverSetup& driver) {
                       "correction " +
                       method.correction.name + " needs; take combiner mean");
   }
-  if (setup.largest_cohort > 0) driver.combiner->check(setup.largest_cohort);
+  if (setup.largest_cohort == 0) return;
+  driver.combiner->check(setup.largest_cohort -
+                         nearest_share(setup.train.drop_out, setup.largest_cohort));
 }
 
 /// A rule must be able to say how far a part of D_val is from all of it.
@@ -288,7 +291,8 @@ struct Federation::Impl {
   const SampleStore* test = nullptr;        ///< own_test, or training when pooled
   const SampleStore* validation = nullptr;  ///< own_validation, or training
   std::vector<std::int64_t> test_ids, validation_ids;
-  std::vector<std::int64_t> training_ids;  ///< of all clients, each once
+  std::vector<std::int64_t> training_ids;           ///< of all clients, each once
+  const std::vector<IndexList>* clients = nullptr;  ///< their samples, in `training`
   Line line = Line::federated;
   std::unique_ptr<RoundDriver> driver;
 
@@ -312,6 +316,8 @@ Federation::Federation(const FederatedData& data, FederationSetup setup)
   driver.weighting = Registry<WeightingRule>::instance().make(setup.method.weighting);
   driver.server = Registry<ServerOptimizer>::instance().make(setup.method.server);
   driver.combiner = Registry<Combiner>::instance().make(setup.method.combiner);
+  if (setup.method.line == Line::centralized) setup.largest_cohort = 1;
+  check_client_faults(setup.train, setup.method, setup.largest_cohort);
   check_combiner(setup, driver);
   check_budget(setup, driver);
   if (setup.train.buffers != "global" && data.validation.empty()) {
@@ -379,9 +385,9 @@ Federation::Federation(const FederatedData& data, FederationSetup setup)
     own.insert(own.end(), samples.begin(), samples.end());
   }
   impl_->training_ids = samples_of_all(data.clients);
+  impl_->clients = &data.clients;
   if (impl_->line != Line::centralized) driver.corrupted = data.corrupted;
   driver.corrupted_update_factor = setup.corrupted_update_factor;
-  if (impl_->line == Line::centralized) setup.largest_cohort = 1;
   if (!data.validation.empty()) {
     driver.validation = {impl_->validation,
                          cut(scoring_order(data, setup, impl_->info), setup.scoring.batch_size,
@@ -406,6 +412,15 @@ Federation::Federation(const FederatedData& data, FederationSetup setup)
   driver.learning_rate_factor = [schedule, rounds = setup.train.rounds](std::int64_t round) {
     return schedule->factor(round, rounds);
   };
+  driver.faults = {setup.train.drop_out, setup.train.stragglers};
+  driver.min_participants = setup.train.min_participants;
+  driver.own_models = impl_->line == Line::local;
+  if (setup.evaluate.clients) {
+    driver.measures_clients = [every = setup.evaluate.every,
+                               rounds = setup.train.rounds](std::int64_t round) {
+      return round % every == 0 || round == rounds;
+    };
+  }
   driver.state_memory = setup.engine.state_memory * kMegabyte;
   driver.state_folder = setup.state_folder;
   driver.window = static_cast<std::size_t>(setup.engine.window);
@@ -453,6 +468,9 @@ Federation::Federation(const FederatedData& data, FederationSetup setup)
   check_draws(*model, setup, info);
   for (auto& note : model->notes()) info.notes.push_back(std::move(note));
   info.state_bytes = state_bytes(driver, *model);
+  for (auto& note : idle_client_faults(setup.train, setup.largest_cohort)) {
+    info.notes.push_back(std::move(note));
+  }
   note_idle(setup, *model, !driver.combiner->takes_weights(), info);
   const double model_bytes = parameter_bytes(*model, driver.format.dtype);
   const std::string head = model->head();
@@ -485,6 +503,8 @@ Federation::Federation(const FederatedData& data, FederationSetup setup)
   driver.threads = static_cast<std::size_t>(setup.engine.threads);
   info.kernels = driver.kernels ? driver.kernels->name : "aten";
   info.keeps_updates = !driver.combiner->takes_weights();
+  info.threads = setup.engine.threads;
+  info.precision = setup.engine.precision;
   info.memory_format = driver.format.channels_last ? "channels_last" : "contiguous";
   info.libtorch_version = TORCH_VERSION;
   info.device = setup.device;
@@ -501,6 +521,10 @@ Federation::Federation(const FederatedData& data, FederationSetup setup)
   const Layout& layout = impl_->driver->model_layout();
   info.parameters = layout.parameters();
   info.live = impl_->driver->layout().parameters();
+  info.live_bytes = info.live * static_cast<std::int64_t>(impl_->driver->global().itemsize());
+  for (const auto& buffer : impl_->driver->buffers()) {
+    info.buffer_bytes += static_cast<std::int64_t>(buffer.nbytes());
+  }
   for (const auto& slot : layout.slots()) {
     info.tensors.push_back({slot.name, slot.block, slot.shape});
   }
@@ -532,6 +556,10 @@ Evaluation Federation::evaluate_test(const std::atomic<bool>& stop) {
 std::optional<Evaluation> Federation::evaluate_validation(const std::atomic<bool>& stop) {
   if (impl_->validation_ids.empty()) return std::nullopt;
   return impl_->evaluate(*impl_->validation, impl_->validation_ids, stop);
+}
+
+ClientFigures Federation::evaluate_clients(const std::atomic<bool>& stop) {
+  return impl_->driver->evaluate_clients(*impl_->training, *impl_->clients, stop);
 }
 
 std::optional<Evaluation> Federation::evaluate(DataPart part, Predictions& predictions,
@@ -597,5 +625,13 @@ void Federation::Impl::load_initial(const std::string& path, const std::string& 
 }
 
 void Federation::load_model(const std::vector<NamedArray>& arrays) { impl_->load(arrays, ""); }
+
+FederationState Federation::save() { return impl_->driver->save(); }
+
+void Federation::restore(const FederationState& state) { impl_->driver->restore(state); }
+
+void Federation::keep_client_states(const std::vector<ClientVersion>& named) {
+  impl_->driver->keep_client_states(named);
+}
 
 }  // namespace fedvg

@@ -11,6 +11,8 @@
 
 #include "data/augmentation.h"
 #include "data/federated_data.h"
+#include "engine/client_version.h"
+#include "engine/client_figures.h"
 #include "engine/engine_options.h"
 #include "engine/metrics.h"
 #include "fedvg/method.h"
@@ -31,6 +33,7 @@ struct FederationSetup {
   Method method;
   TrainOptions train;
   ScoringOptions scoring;
+  EvaluateOptions evaluate = {};  ///< when clients are measured in training
   EngineOptions engine;
   std::string device = "cpu";   ///< "cpu" or "cuda:N"
   Part normalize{"none", {}};   ///< of kind "normalization"
@@ -57,12 +60,15 @@ struct ClientRecord {
   std::optional<double> norm;   ///< mean norm of D_val's gradient over tensors
   double loss_first = 0;        ///< mean training loss of the first local epoch; NaN: no step
   double loss_last = 0;         ///< … and of the last
-  std::string status;           ///< "ok", "no-steps", "not-finite", "dead"
+  std::string status;           ///< "ok", "no-steps", "not-finite", "dead", "dropped"
   double seconds_train = 0;
   double seconds_score = 0;
   std::optional<bool> corrupted;       ///< absent: FederatedData::corrupted is empty
   std::vector<double> tensor_norms;    ///< [T] where the rule measured them, else empty
   std::vector<double> tensor_weights;  ///< [T] share of this client in each tensor
+  /// On its own samples: of the model that it got (method local: of its own last one), and of its
+  /// own after training.
+  std::optional<double> accuracy_before = {}, accuracy_after = {};
 };
 
 /// One finished round. Optional figures were not measured.
@@ -93,7 +99,11 @@ struct FederationInfo {
   std::int64_t parameters = 0;      ///< trainable numbers
   std::int64_t live = 0;            ///< … that training and sums hold; fewer under live_taps
   std::vector<TensorInfo> tensors;  ///< trainable, in model order
+  std::int64_t live_bytes = 0;      ///< of those numbers
+  std::int64_t buffer_bytes = 0;    ///< of the model's buffers
   std::int64_t workers = 0;         ///< really used
+  std::int64_t threads = 1;         ///< of each worker
+  std::string precision;            ///< "float32", "float64" or "bf16"
   std::int64_t score_parts = 1;     ///< sums that the weighting keeps
   bool keeps_updates = false;       ///< the combiner holds a round's updates, nothing streams
   std::int64_t state_bytes = 0;     ///< what a client keeps once it has taken part, about
@@ -102,6 +112,15 @@ struct FederationInfo {
   std::string libtorch_version;
   std::string device;
   std::vector<std::string> notes;  ///< said at start: capped workers, repeated channels, …
+};
+
+/// What a federation must keep to go on later as if it had never stopped: the global model, the
+/// states of server, correction and validation budget, and which states of clients are current.
+/// Random streams are none of it: each is drawn anew from seed, purpose, round and client.
+struct FederationState {
+  std::vector<NamedArray> arrays;  ///< by names of the engine's own
+  /// Their files lie in FederationSetup::state_folder.
+  std::vector<ClientVersion> clients;
 };
 
 /// A federation simulated in this process: N clients, one server.
@@ -137,6 +156,10 @@ class Federation {
   /// Absent without D_val.
   std::optional<Evaluation> evaluate_validation(const std::atomic<bool>& stop = kNeverStop);
 
+  /// Of the global model on each client's samples; method local: of each client's own model, the
+  /// global one where it has none yet.
+  ClientFigures evaluate_clients(const std::atomic<bool>& stop = kNeverStop);
+
   /// Of the global model under every method, with what it says about each sample, in the
   /// order of part_samples(). Absent for a part without samples.
   std::optional<Evaluation> evaluate(DataPart part, Predictions& predictions,
@@ -149,6 +172,15 @@ class Federation {
   /// Replaces the global model. Throws DataError naming every tensor that does not fit;
   /// the model is then as it was (engine/model_file.h).
   void load_model(const std::vector<NamedArray>& arrays);
+
+  /// Between two rounds. Clients' states are put onto the disk. Throws RunError when it does not
+  /// take them.
+  FederationState save();
+  /// In place of the state of the start, of a federation with the same setup. Throws DataError
+  /// when something of it is missing or does not fit; the federation is then of no use.
+  void restore(const FederationState& state);
+  /// Files of clients' states that stay on the disk until a later call does not name them.
+  void keep_client_states(const std::vector<ClientVersion>& named);
 
  private:
   static inline const std::atomic<bool> kNeverStop = false;

@@ -1,6 +1,7 @@
 #include "engine/live_taps.h"
 
 #include <ATen/ops/equal.h>
+#include <ATen/ops/full.h>
 #include <ATen/ops/linalg_vector_norm.h>
 #include <ATen/ops/zeros.h>
 
@@ -83,6 +84,44 @@ at::Tensor DeadTaps::crop(const at::Tensor& whole, bool anew) {
   }
   kernels_ = std::move(kernels);
   return cropped;
+}
+
+TensorMap DeadTaps::state() const {
+  TensorMap state;
+  for (const Kernel& kernel : kernels_) {
+    const std::string own = std::to_string(kernel.taps.parameter) + ".";
+    state[own + "dead"] = kernel.dead;
+    state[own + "lengths"] = kernel.lengths;
+    for (std::size_t i = 0; i < kernel.directions.size(); ++i) {
+      const std::string name = own + "direction." + std::to_string(i);
+      state[name] = kernel.directions[i].values;
+      state[name + ".length"] = at::full({}, kernel.directions[i].length, at::kDouble);
+    }
+  }
+  return state;
+}
+
+void DeadTaps::set_state(const TensorMap& state) {
+  for (Kernel& kernel : kernels_) {
+    const std::string own = std::to_string(kernel.taps.parameter) + ".";
+    const auto dead = state.find(own + "dead"), lengths = state.find(own + "lengths");
+    if (dead == state.end() || lengths == state.end() ||
+        dead->second.sizes() != kernel.dead.sizes() ||
+        lengths->second.sizes() != kernel.lengths.sizes()) {
+      throw DataError("live taps of another model");
+    }
+    kernel.dead = dead->second;
+    kernel.lengths = lengths->second;
+    kernel.directions.clear();
+    for (std::size_t i = 0; state.contains(own + "direction." + std::to_string(i)); ++i) {
+      const std::string name = own + "direction." + std::to_string(i);
+      const auto length = state.find(name + ".length");
+      if (length == state.end() || state.at(name).sizes() != kernel.dead.sizes()) {
+        throw DataError("live taps of another model");
+      }
+      kernel.directions.push_back({state.at(name), length->second.item<double>()});
+    }
+  }
 }
 
 at::Tensor DeadTaps::restore(const at::Tensor& cropped) const {

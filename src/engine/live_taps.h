@@ -37,6 +37,11 @@ class DeadTaps {
   /// The whole form, bitwise where it has not moved since crop().
   at::Tensor restore(const at::Tensor& cropped) const;
 
+  /// What crop() has left behind, for a federation that goes on later.
+  TensorMap state() const;
+  /// Throws DataError when it is of another model.
+  void set_state(const TensorMap& state);
+
  private:
   struct Direction {
     at::Tensor values;  ///< in the tensor's shape, 0 at live taps; not of length 1

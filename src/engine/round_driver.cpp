@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <numeric>
+#include <limits>
 #include <set>
 
+#include "data/wording.h"
 #include "engine/combiners/update_sum.h"
 #include "fedvg/error.h"
 #include "fedvg/registry.h"
@@ -15,6 +16,8 @@
 
 namespace fedvg {
 namespace {
+
+constexpr std::size_t kChunk = 500;  // samples of an evaluation that one worker takes at once
 
 class Stopwatch {
  public:
@@ -58,6 +61,7 @@ Evaluation evaluation_of(const Worker::Tally& tally, const Predictions& predicti
 
 /// A participant that has trained and been assessed, on its way to the sums.
 struct RoundDriver::Finished {
+  std::int64_t passes = 0;  ///< over its samples, or steps where these are counted
   ClientUpdate update;
   Assessment assessment;
   ClientRecord* record = nullptr;
@@ -153,11 +157,18 @@ void RoundDriver::train_client(Worker& worker, const RoundStart& start, const Ro
                                ClientRecord& record, const std::atomic<bool>& stop,
                                Finished& finished) {
   if (setup_.before_training) setup_.before_training(record.client);
+  const bool measured = setup_.measures_clients && setup_.measures_clients(start.round);
+  if (measured) {
+    load_own_model(worker, record.client);
+    record.accuracy_before = accuracy_on_own(worker, record.client);
+  }
+  LocalRules rules = setup_.rules;
+  (rules.steps > 0 ? rules.steps : rules.epochs) = finished.passes;
   const Stopwatch training;
   ClientUpdate& update = finished.update;
   ClientState next;
   update = worker.train(
-      start, record.client, setup_.clients[static_cast<std::size_t>(record.client)], setup_.rules,
+      start, record.client, setup_.clients[static_cast<std::size_t>(record.client)], rules,
       *setup_.correction, states_->get(record.client).to(setup_.format.device), next, stop);
   record.samples = update.samples;
   record.steps = update.steps;
@@ -170,6 +181,7 @@ void RoundDriver::train_client(Worker& worker, const RoundStart& start, const Ro
   }
   record.status = "not-finite";
   if (!std::isfinite(update.loss_last)) return;
+  if (measured) record.accuracy_after = accuracy_on_own(worker, record.client);
   if (record.corrupted.value_or(false) && setup_.corrupted_update_factor != 1) {
     worker.exaggerate(update, start.global, setup_.corrupted_update_factor);
   }
@@ -183,6 +195,20 @@ void RoundDriver::train_client(Worker& worker, const RoundStart& start, const Ro
   record.status = finished.assessment.refused.empty() ? "ok" : finished.assessment.refused;
   if (record.status == "ok" && !next.empty()) states_->put(record.client, start.round, next);
   if (setup_.rules.buffers != BufferRule::global) update.buffers.clear();
+}
+
+std::optional<double> RoundDriver::accuracy_on_own(Worker& worker, std::int64_t client) const {
+  const LocalData& own = setup_.clients[static_cast<std::size_t>(client)];
+  if (own.samples.empty()) return std::nullopt;
+  const Worker::Tally tally = worker.evaluate(*own.store, own.samples);
+  return static_cast<double>(tally.right) / static_cast<double>(tally.samples);
+}
+
+void RoundDriver::load_own_model(Worker& worker, std::int64_t client) {
+  const ClientState state = setup_.own_models ? states_->get(client) : ClientState();
+  const auto w = state.correction.find("w");
+  worker.load(w == state.correction.end() ? global_ : w->second,
+              state.buffers.empty() ? buffers_ : state.buffers);
 }
 
 void RoundDriver::add(Finished&& finished, Accepted& accepted) {
@@ -220,9 +246,20 @@ RoundRecord RoundDriver::run_round(std::int64_t index, const std::vector<std::in
       record.clients.back().corrupted = setup_.corrupted[static_cast<std::size_t>(client)];
     }
   }
+  const LocalRules& rules = setup_.rules;
+  const auto passes =
+      setup_.faults.passes(rules.seed, index, cohort, rules.steps > 0 ? rules.steps : rules.epochs);
   // Longest first, so that the round does not end in one long client; ties by id.
-  std::vector<std::size_t> order(cohort.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < cohort.size(); ++i) {
+    if (passes[i] > 0) {
+      order.push_back(i);
+      continue;
+    }
+    constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+    record.clients[i].status = "dropped";
+    record.clients[i].loss_first = record.clients[i].loss_last = kNone;
+  }
   const auto samples = [&](std::size_t i) {
     return setup_.clients[static_cast<std::size_t>(cohort[i])].samples.size();
   };
@@ -262,6 +299,7 @@ RoundRecord RoundDriver::run_round(std::int64_t index, const std::vector<std::in
         if (stop) throw Interrupted("stopped between two clients");
         Finished finished;
         finished.record = &record.clients[order[position]];
+        finished.passes = passes[order[position]];
         train_client(*workers_[worker], start, round, *finished.record, stop, finished);
         queue.put(position, std::move(finished));
       } catch (...) {
@@ -270,7 +308,7 @@ RoundRecord RoundDriver::run_round(std::int64_t index, const std::vector<std::in
       }
       if (progress) {
         const std::lock_guard lock(telling);
-        progress({++done, record.participants});
+        progress({++done, std::ssize(order)});
       }
     });
     const Stopwatch stepping;
@@ -287,12 +325,22 @@ RoundRecord RoundDriver::run_round(std::int64_t index, const std::vector<std::in
 }
 
 std::string RoundDriver::why_nobody(const RoundRecord& record) const {
-  const bool idle = std::ranges::all_of(
-      record.clients, [](const ClientRecord& client) { return client.status == "no-steps"; });
-  if (!idle) return "no update was accepted";
+  std::set<std::string> fates;
+  for (const ClientRecord& client : record.clients) fates.insert(client.status);
+  if (fates == std::set<std::string>{"dropped"}) return "no client answered (train.drop_out)";
+  fates.erase("dropped");
+  if (fates != std::set<std::string>{"no-steps"}) return "no update was accepted";
   if (!workers_[0]->model().has_batch_norm()) return "no client took a step";
   return "no client took a step, as BatchNorm has no statistics of a batch of one sample; give "
          "clients at least 2 samples (partition.min_samples), or take a network without BatchNorm";
+}
+
+std::string RoundDriver::too_few(std::size_t accepted, const RoundRecord& record) const {
+  if (accepted == 0) return why_nobody(record);
+  const auto number = static_cast<std::int64_t>(accepted);
+  if (number >= setup_.min_participants) return "";
+  return counted(number, "accepted update") + ", train.min_participants is " +
+         std::to_string(setup_.min_participants);
 }
 
 void RoundDriver::step(Accepted& accepted, RoundRecord& record) {
@@ -301,12 +349,15 @@ void RoundDriver::step(Accepted& accepted, RoundRecord& record) {
   std::vector<std::vector<Score>> scores;
   for (const auto& receipt : accepted.receipts) scores.push_back(receipt.scores);
   const auto shares = setup_.weighting->shares(scores);
-  auto combined = setup_.combiner->combine(shares);
+  record.void_reason = too_few(scores.size(), record);
+  std::optional<Combined> combined;
+  if (record.void_reason.empty()) combined = setup_.combiner->combine(shares);
   if (!combined) {
     record.is_void = true;
-    record.void_reason = scores.empty()                     ? why_nobody(record)
-                         : setup_.combiner->takes_weights() ? "total weight 0"
-                                                            : "too few updates were accepted";
+    if (record.void_reason.empty()) {
+      record.void_reason =
+          setup_.combiner->takes_weights() ? "total weight 0" : "too few updates were accepted";
+    }
     setup_.correction->abandon(round);
     states_->drop(accepted.round);
     return;
@@ -373,7 +424,8 @@ void RoundDriver::summarize(const Accepted& accepted, const RoundStart& start,
       model_layout().parameters() * static_cast<std::int64_t>(global_.itemsize());
   for (const auto& buffer : buffers_) model_bytes += static_cast<std::int64_t>(buffer.nbytes());
   record.bytes_down = record.participants * (model_bytes + bytes_of(start.inbox));
-  record.bytes_up = record.participants * model_bytes + accepted.extra_bytes;
+  const auto dropped = std::ranges::count(record.clients, "dropped", &ClientRecord::status);
+  record.bytes_up = (record.participants - dropped) * model_bytes + accepted.extra_bytes;
   const auto workers = static_cast<double>(pool_.size());
   for (const auto& client : record.clients) {
     record.rejected += client.status == "not-finite" || client.status == "dead";
@@ -385,7 +437,6 @@ void RoundDriver::summarize(const Accepted& accepted, const RoundStart& start,
 
 Evaluation RoundDriver::evaluate(const SampleStore& store, std::span<const std::int64_t> ids,
                                  const std::atomic<bool>& stop, Predictions* predictions) {
-  constexpr std::size_t kChunk = 500;
   const std::size_t chunks = (ids.size() + kChunk - 1) / kChunk;
   std::vector<Worker::Tally> tallies(chunks);
   std::vector<Predictions> parts(chunks);
@@ -442,10 +493,7 @@ Evaluation RoundDriver::evaluate_own_models(const SampleStore& store,
   std::vector<Evaluation> figures(stale.size());
   pool_.run(stale.size(), [&](std::size_t worker, std::size_t i) {
     if (stop) throw Interrupted("stopped in an evaluation");
-    const ClientState state = states_->get(stale[i]);
-    const auto w = state.correction.find("w");
-    workers_[worker]->load(w == state.correction.end() ? global_ : w->second,
-                           state.buffers.empty() ? buffers_ : state.buffers);
+    load_own_model(*workers_[worker], stale[i]);
     Predictions predictions;
     const Worker::Tally tally = workers_[worker]->evaluate(store, ids, &predictions);
     std::vector<std::optional<double>> aurocs;
@@ -458,6 +506,59 @@ Evaluation RoundDriver::evaluate_own_models(const SampleStore& store,
   std::vector<const Evaluation*> own;
   for (const auto client : members) own.push_back(&own_figures_.at({&store, client}).figures);
   return mean_of(own);
+}
+
+ClientFigures RoundDriver::evaluate_clients(const SampleStore& store,
+                                            std::span<const std::vector<std::int64_t>> clients,
+                                            const std::atomic<bool>& stop) {
+  ClientFigures figures = figures_of(setup_.own_models ? own_models_on(store, clients, stop)
+                                                       : global_model_on(store, clients, stop));
+  figures.own_models = setup_.own_models;
+  return figures;
+}
+
+std::vector<ClientTally> RoundDriver::global_model_on(
+    const SampleStore& store, std::span<const std::vector<std::int64_t>> clients,
+    const std::atomic<bool>& stop) {
+  // All clients' samples in a row, so that batches are full whatever a client has.
+  std::vector<std::int64_t> ids;
+  for (const auto& client : clients) ids.insert(ids.end(), client.begin(), client.end());
+  std::vector<char> right(ids.size(), 0);
+  std::vector<char> loaded(pool_.size(), 0);
+  pool_.run((ids.size() + kChunk - 1) / kChunk, [&](std::size_t worker, std::size_t chunk) {
+    if (stop) throw Interrupted("stopped in an evaluation");
+    if (!loaded[worker]) workers_[worker]->load(global_, buffers_);
+    loaded[worker] = 1;
+    const std::size_t begin = chunk * kChunk;
+    Predictions predictions;
+    workers_[worker]->evaluate(
+        store, std::span(ids).subspan(begin, std::min(kChunk, ids.size() - begin)), &predictions);
+    for (std::size_t i = 0; i < predictions.labels.size(); ++i) {
+      right[begin + i] = predictions.predicted[i] == predictions.labels[i];
+    }
+  });
+  std::vector<ClientTally> tallies;
+  auto next = right.begin();
+  for (const auto& client : clients) {
+    const auto end = next + std::ssize(client);
+    tallies.push_back({std::count(next, end, 1), std::ssize(client)});
+    next = end;
+  }
+  return tallies;
+}
+
+std::vector<ClientTally> RoundDriver::own_models_on(
+    const SampleStore& store, std::span<const std::vector<std::int64_t>> clients,
+    const std::atomic<bool>& stop) {
+  std::vector<ClientTally> tallies(clients.size());
+  pool_.run(clients.size(), [&](std::size_t worker, std::size_t k) {
+    if (stop) throw Interrupted("stopped in an evaluation");
+    if (clients[k].empty()) return;
+    load_own_model(*workers_[worker], static_cast<std::int64_t>(k));
+    const Worker::Tally tally = workers_[worker]->evaluate(store, clients[k]);
+    tallies[k] = {tally.right, tally.samples};
+  });
+  return tallies;
 }
 
 }  // namespace fedvg

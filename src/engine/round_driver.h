@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "engine/client_faults.h"
 #include "engine/client_state.h"
 #include "engine/federation.h"
 #include "engine/live_taps.h"
@@ -38,6 +39,11 @@ struct DriverSetup {
   Worker::Validation validation;
   double scoring_budget = 0;  ///< ValidationBudget, where it applies to the plan; 0: off
   LocalRules rules;
+  ClientFaults faults = {};
+  std::int64_t min_participants = 1;  ///< a round with fewer accepted updates is void
+  /// In which rounds ClientRecord's accuracies are measured; empty: in none.
+  std::function<bool(std::int64_t round)> measures_clients = {};
+  bool own_models = false;  ///< method local: the correction `alone`
   std::size_t workers = 1, threads = 1, window = 4;
   const kernels::KernelTable* kernels = nullptr;  ///< of the workers; null: libtorch's operators
   ImageFormat format;
@@ -68,6 +74,12 @@ class RoundDriver {
   Evaluation evaluate_own_models(const SampleStore& store, std::span<const std::int64_t> ids,
                                  const std::atomic<bool>& stop);
 
+  /// On each client's own samples: of the global model, or of the clients' own models, as
+  /// above, under DriverSetup::own_models. Each sample is looked at once a client.
+  ClientFigures evaluate_clients(const SampleStore& store,
+                                 std::span<const std::vector<std::int64_t>> clients,
+                                 const std::atomic<bool>& stop);
+
   /// Of the vectors of workers and sums, cropped to live taps.
   const Layout& layout() const { return layout_; }
   const at::Tensor& global() const { return global_; }
@@ -79,6 +91,10 @@ class RoundDriver {
   const std::vector<NamedTensor>& buffer_names() const { return workers_[0]->model().buffers(); }
   /// Replaces the global model; w is in model_layout().
   void set_global(const at::Tensor& w, const Tensors& buffers);
+  /// As Federation has them (driver_state.cpp).
+  FederationState save();
+  void restore(const FederationState& state);
+  void keep_client_states(const std::vector<ClientVersion>& named) { states_->keep(named); }
   /// Null: every round is scored on all of D_val.
   ValidationBudget* budget() { return budget_.get(); }
 
@@ -94,10 +110,22 @@ class RoundDriver {
   std::int64_t bytes_of(const TensorMap& tensors) const;
   void train_client(Worker& worker, const RoundStart& start, const Round& round,
                     ClientRecord& record, const std::atomic<bool>& stop, Finished& finished);
+  /// Of the worker's model on the client's own samples; absent without any.
+  std::optional<double> accuracy_on_own(Worker& worker, std::int64_t client) const;
+  /// The client's own model under `own_models`; the global one without, and for -1.
+  void load_own_model(Worker& worker, std::int64_t client);
+  std::vector<ClientTally> global_model_on(const SampleStore& store,
+                                           std::span<const std::vector<std::int64_t>> clients,
+                                           const std::atomic<bool>& stop);
+  std::vector<ClientTally> own_models_on(const SampleStore& store,
+                                         std::span<const std::vector<std::int64_t>> clients,
+                                         const std::atomic<bool>& stop);
   void add(Finished&& finished, Accepted& accepted);
   void step(Accepted& accepted, RoundRecord& record);
   /// Why a round without an accepted update is void, and what helps.
   std::string why_nobody(const RoundRecord& record) const;
+  /// Why a round with so many accepted updates is void; empty: it is not.
+  std::string too_few(std::size_t accepted, const RoundRecord& record) const;
   /// Moves the global model; all or nothing.
   void take_step(const Round& round, Combined&& combined);
   void summarize(const Accepted& accepted, const RoundStart& start, RoundRecord& record) const;

@@ -230,7 +230,8 @@ ClientUpdate Worker::train(const RoundStart& start, std::int64_t client, const L
 
   std::optional<StepInBackward> stepping;
   if (rules.clip == 0 && optimizer_->is_elementwise() && !correction.corrects_gradients()) {
-    stepping.emplace(own_.model->parameters(), *optimizer_, context.learning_rate);
+    stepping.emplace(own_.model->parameters(), layout_.tails(own_.parameters), *optimizer_,
+                     context.learning_rate);
   }
   LossTrack losses;
   for (std::int64_t pass = 0; any && pass < passes && context.steps < most; ++pass) {
@@ -259,7 +260,6 @@ ClientUpdate Worker::train(const RoundStart& start, std::int64_t client, const L
       correction.loss(context, batch, output, task).backward();
       if (stepping) {
         stepping->finish();
-        step_tails(context.learning_rate);
         continue;
       }
       correction.grad(context);
@@ -278,16 +278,6 @@ ClientUpdate Worker::train(const RoundStart& start, std::int64_t client, const L
   if (rules.buffers == BufferRule::local) next.buffers = update.buffers;
   model_changed();
   return update;
-}
-
-void Worker::step_tails(double learning_rate) {
-  if (!optimizer_->decays()) return;
-  for (std::size_t i = 0; i < layout_.tensors(); ++i) {
-    if (layout_.slots()[i].tail == 0) continue;
-    at::Tensor w = layout_.tail(own_.parameters, i), gradient = layout_.tail(gradient_, i);
-    gradient.zero_();
-    optimizer_->step(w, gradient, learning_rate);
-  }
 }
 
 void Worker::exaggerate(ClientUpdate& update, const at::Tensor& w, double factor) {

@@ -139,8 +139,6 @@ class Worker final : public Evaluator, private LocalTools {
   std::size_t batches_at_once(std::span<const std::size_t> batches);
 
   Resident new_resident() const { return make_resident(build_model_(), layout_, options_); }
-  /// One step of the tails, which no backward pass sees.
-  void step_tails(double learning_rate);
   /// Forward in the precision of training and scoring; what comes out has the parameters'.
   Output pass(Resident& network, const at::Tensor& images, Mode mode) const;
   Tensors buffers_at_start(const RoundStart& start, BufferRule rule,

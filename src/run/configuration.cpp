@@ -152,6 +152,17 @@ void check_section(const Table& resolved, std::string_view section, Problems& pr
   }
 }
 
+// Early stopping goes by D_val.
+void check_patience(const Table& resolved, Problems& problems) {
+  const Value* patience = find_setting(resolved, "train", "patience");
+  const Value* source = find_setting(resolved, "validation", "source");
+  if (!patience || !source || *patience == Value(0) || *source != Value("none")) return;
+  problems.add(patience->source, "train.patience",
+               "stopping early goes by checkpoint.best on D_val, and validation.source = \"none\" "
+               "leaves none; write \"holdout\" to hold a part of the training set out, or set "
+               "train.patience = 0");
+}
+
 // What a corrupted client sends must go somewhere.
 void check_corruption(const Configuration& configuration) {
   if (configuration.method.line == Line::federated) return;
@@ -263,6 +274,7 @@ Configuration read_configuration(Table resolved) {
   configuration.cohorts = options_in<CohortOptions>(resolved, "train");
   configuration.scoring = options_in<ScoringOptions>(resolved, "scoring");
   configuration.evaluate = options_in<EvaluateOptions>(resolved, "evaluate");
+  configuration.checkpoint = options_in<CheckpointOptions>(resolved, "checkpoint");
   configuration.engine = options_in<EngineOptions>(resolved, "engine");
   configuration.report = options_in<ReportOptions>(resolved, "report");
   const auto method = options_in<MethodOptions>(resolved, "method");
@@ -291,6 +303,7 @@ const std::vector<config::Section>& sections() {
                                         adapt_method),
       config::section_of<ScoringOptions>("scoring", "how D_val's gradient is taken"),
       config::section_of<EvaluateOptions>("evaluate", "when the global model is tested"),
+      config::section_of<CheckpointOptions>("checkpoint", "what a run keeps to go on after a stop"),
       config::section_of<CorruptionOptions>("corruption", "clients that work against the others"),
       config::section_of<EngineOptions>("engine", "how the work is spread over the machine"),
       config::section_of<ReportOptions>("report", "what the run folder holds")};
@@ -305,6 +318,7 @@ Configuration configuration_of(Table document, const std::vector<config::Overrid
   Problems problems;
   Table resolved = config::resolve(sections(), document, problems);
   check_validation(resolved, problems);
+  check_patience(resolved, problems);
   check_section<DataOptions>(resolved, "data", problems);
   check_section<ValidationOptions>(resolved, "validation", problems);
   check_section<CorruptionOptions>(resolved, "corruption", problems);

@@ -14,6 +14,7 @@
 #include "data/data_options.h"
 #include "engine/engine_options.h"
 #include "fedvg/method.h"
+#include "run/checkpoint_options.h"
 
 namespace fedvg {
 
@@ -42,6 +43,7 @@ struct Configuration {
   Method method;
   ScoringOptions scoring;
   EvaluateOptions evaluate;
+  CheckpointOptions checkpoint;
   EngineOptions engine;
   ReportOptions report;
 

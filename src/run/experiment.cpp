@@ -20,6 +20,7 @@ FederationSetup setup_of(const Configuration& configuration, const Cohorts& coho
           .method = configuration.method,
           .train = configuration.train,
           .scoring = configuration.scoring,
+          .evaluate = configuration.evaluate,
           .engine = configuration.engine,
           .device = device,
           .normalize = configuration.data.normalize,

@@ -1,10 +1,12 @@
 #include "run/growing_file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 
+#include "fedvg/error.h"
 #include "run/write_all.h"
 
 namespace fedvg {
@@ -12,6 +14,21 @@ namespace fedvg {
 GrowingFile::GrowingFile(const std::filesystem::path& path) : path_(path) {
   descriptor_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
   if (descriptor_ < 0) cannot_write(path_, errno);
+}
+
+GrowingFile::GrowingFile(const std::filesystem::path& path, std::int64_t size)
+    : path_(path), size_(size) {
+  descriptor_ = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  if (descriptor_ < 0) cannot_write(path_, errno);
+  struct stat there = {};
+  if (::fstat(descriptor_, &there) == 0 && there.st_size < size) {
+    ::close(descriptor_);
+    throw RunError(path.string() + ": shorter than the checkpoint says: lines are missing");
+  }
+  if (::ftruncate(descriptor_, size) == 0) return;
+  const int error = errno;
+  ::close(descriptor_);
+  cannot_write(path_, error);
 }
 
 GrowingFile::~GrowingFile() { ::close(descriptor_); }

@@ -13,6 +13,9 @@ class GrowingFile {
  public:
   /// Creates the file; one that is there already is an error.
   explicit GrowingFile(const std::filesystem::path& path);
+  /// Goes on with one that is there, behind its first `size` bytes; what follows them is cut off.
+  /// One that is shorter is an error.
+  GrowingFile(const std::filesystem::path& path, std::int64_t size);
   ~GrowingFile();
   GrowingFile(const GrowingFile&) = delete;
   GrowingFile& operator=(const GrowingFile&) = delete;

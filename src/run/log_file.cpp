@@ -13,17 +13,24 @@ namespace {
 // spdlog's own file sink buffers and may leave half a line on a full disk.
 class GrowingFileSink final : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
  public:
-  explicit GrowingFileSink(const std::filesystem::path& path) : file_(path) {}
+  explicit GrowingFileSink(const std::filesystem::path& path) : file_(open(path)) {}
 
  private:
   void sink_it_(const spdlog::details::log_msg& message) override {
     spdlog::memory_buf_t line;
     formatter_->format(message, line);
-    file_.append({line.data(), line.size()});
+    file_->append({line.data(), line.size()});
   }
   void flush_() override {}
 
-  GrowingFile file_;
+  static std::unique_ptr<GrowingFile> open(const std::filesystem::path& path) {
+    std::error_code none;
+    const auto size = std::filesystem::file_size(path, none);
+    if (none) return std::make_unique<GrowingFile>(path);
+    return std::make_unique<GrowingFile>(path, static_cast<std::int64_t>(size));
+  }
+
+  std::unique_ptr<GrowingFile> file_;
 };
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace fedvg {
 /// naming the file when it cannot be written.
 class LogFile {
  public:
-  /// Creates the file.
+  /// Creates the file, or goes on at the end of the one that is there.
   explicit LogFile(const std::filesystem::path& path);
   ~LogFile();
 

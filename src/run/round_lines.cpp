@@ -53,7 +53,9 @@ std::vector<std::string> round_warnings(const RoundRecord& record) {
   std::vector<std::string> warnings;
   std::map<std::string, std::vector<const ClientRecord*>> by_status;
   for (const ClientRecord& client : record.clients) {
-    if (client.status != "ok") by_status[client.status].push_back(&client);
+    if (client.status != "ok" && client.status != "dropped") {
+      by_status[client.status].push_back(&client);
+    }
   }
   for (const auto& [status, clients] : by_status) {
     constexpr std::size_t kNamed = 10;

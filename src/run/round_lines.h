@@ -20,7 +20,8 @@ std::string figure_text(double figure);
 /// "42 s", "3:07", "1:02:30"
 std::string duration_text(double seconds);
 
-/// What a round asks a person to know: it was void, clients were rejected or took no step.
+/// What a round asks a person to know: it was void, clients were rejected or took no step. Those
+/// that drop out are expected to.
 std::vector<std::string> round_warnings(const RoundRecord& record);
 
 /// What is to be known of an evaluation whose loss is not finite: of which model ("global

@@ -5,10 +5,9 @@
 namespace fedvg {
 namespace {
 
-template <class Figure>
-std::optional<double> figure_of(const std::optional<Evaluation>& evaluation,
-                                Figure Evaluation::*figure) {
-  return evaluation ? std::optional<double>((*evaluation).*figure) : std::nullopt;
+template <class Figures, class Figure>
+std::optional<double> figure_of(const std::optional<Figures>& figures, Figure Figures::*figure) {
+  return figures ? std::optional<double>((*figures).*figure) : std::nullopt;
 }
 
 std::optional<double> at(const std::vector<double>& measured, std::size_t tensor) {
@@ -21,12 +20,14 @@ std::string rounds_header() {
   return "round,test_accuracy,test_loss,val_accuracy,val_loss,participants,rejected,weight_min,"
          "weight_max,weight_entropy,bytes_down,bytes_up,seconds,seconds_train,seconds_score,"
          "seconds_combine,seconds_evaluate,test_balanced_accuracy,val_balanced_accuracy,"
-         "test_macro_f1,val_macro_f1,test_macro_auroc,val_macro_auroc,scored\n";
+         "test_macro_f1,val_macro_f1,test_macro_auroc,val_macro_auroc,scored,clients_evaluated,"
+         "clients_accuracy_mean,clients_accuracy_weighted,clients_accuracy_worst,"
+         "clients_accuracy_std\n";
 }
 
 std::string clients_header() {
   return "round,client,samples,steps,weight,score,norm,loss_first,loss_last,status,seconds_train,"
-         "seconds_score,corrupted\n";
+         "seconds_score,corrupted,accuracy_before,accuracy_after\n";
 }
 
 std::string classes_header() { return "round,class,samples,recall\n"; }
@@ -57,7 +58,12 @@ std::string rounds_line(const RoundResult& result) {
        {&Evaluation::balanced_accuracy, &Evaluation::macro_f1, &Evaluation::macro_auroc}) {
     line.add(figure_of(result.test, figure)).add(figure_of(result.validation, figure));
   }
-  line.add(record.scored);
+  line.add(record.scored)
+      .add(result.clients ? std::optional(result.clients->clients) : std::nullopt);
+  for (const auto figure : {&ClientFigures::mean, &ClientFigures::weighted, &ClientFigures::worst,
+                            &ClientFigures::deviation}) {
+    line.add(figure_of(result.clients, figure));
+  }
   return line.text();
 }
 
@@ -77,7 +83,9 @@ std::string clients_lines(const RoundRecord& record) {
         .add(client.status)
         .add(client.seconds_train)
         .add(client.seconds_score)
-        .add(client.corrupted);
+        .add(client.corrupted)
+        .add(client.accuracy_before)
+        .add(client.accuracy_after);
     lines += line.text();
   }
   return lines;

@@ -16,6 +16,7 @@ struct RoundResult {
   RoundRecord record;
   std::optional<Evaluation> test;        ///< of the model after the round, where it was due
   std::optional<Evaluation> validation;  ///< likewise, and only with D_val
+  std::optional<ClientFigures> clients;  ///< likewise, and only where it is asked for
   double seconds = 0;                    ///< wall time of the round with its evaluation
   double seconds_evaluate = 0;
 };

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <system_error>
@@ -14,9 +15,42 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kConfig = "config.toml";
+
+struct TableFile {
+  const char* name;
+  std::int64_t TableSizes::*size;
+  std::string (*header)();
+};
+constexpr TableFile kTables[] = {{"clients.csv", &TableSizes::clients, clients_header},
+                                 {"layers.csv", &TableSizes::layers, layers_header},
+                                 {"classes.csv", &TableSizes::classes, classes_header},
+                                 {"rounds.csv", &TableSizes::rounds, rounds_header}};
+
 void refuse_existing(const fs::path& path) {
   throw RunError(path.string() +
-                 " exists already: name another folder with --out, or remove this one");
+                 " exists already: continue the run in it with --resume, name another folder with "
+                 "--out, or remove this one");
+}
+
+void write_tensors(const fs::path& path, const std::vector<NamedArray>& model,
+                   const std::map<std::string, std::string>& metadata) {
+  WholeFile file(path);
+  encode_safetensors(model, metadata,
+                     [&](std::span<const std::byte> bytes) { file.append(bytes); });
+  file.commit();
+}
+
+/// What a killed process left unfinished, of files that are renamed into place.
+bool is_unfinished(const fs::path& path) { return path.extension() == ".part"; }
+
+void remove_unfinished(const fs::path& folder) {
+  std::error_code error;
+  std::vector<fs::path> unfinished;
+  for (const auto& file : fs::directory_iterator(folder, error)) {
+    if (is_unfinished(file.path())) unfinished.push_back(file.path());
+  }
+  for (const auto& path : unfinished) fs::remove(path, error);
 }
 
 void refuse_creation(const fs::path& path, const fs::path& culprit, const std::string& reason) {
@@ -40,48 +74,96 @@ void RunFolder::check(const fs::path& path) {
   }
 }
 
+bool RunFolder::holds_run(const fs::path& path) {
+  std::error_code error;
+  if (!fs::exists(path, error)) return false;
+  if (fs::exists(path / kConfig, error)) return true;
+  if (fs::is_directory(path, error)) {
+    const auto left_by_a_start = [](const auto& file) {
+      return is_unfinished(file.path()) || file.path().filename() == ".lock";
+    };
+    const fs::directory_iterator content(path, error);
+    if (!error && std::all_of(begin(content), end(content), left_by_a_start)) return false;
+  }
+  throw RunError(path.string() + ": not the folder of a run, there is no " + kConfig +
+                 " in it: name another folder with --out");
+}
+
+void RunFolder::check_tables(const fs::path& path, const TableSizes& sizes) {
+  for (const auto& [name, size, header] : kTables) {
+    std::error_code error;
+    const auto there = fs::file_size(path / name, error);
+    if (!error && static_cast<std::int64_t>(there) >= sizes.*size) continue;
+    throw DataError(
+        (path / name).string() +
+        (error ? ": missing" : ": shorter than the checkpoint says, lines are missing"));
+  }
+}
+
 RunFolder::RunFolder(const fs::path& path, const Documents& documents)
     : path_(path), class_names_(documents.classes) {
   std::error_code error;
   if (path.has_parent_path()) fs::create_directories(path.parent_path(), error);
-  const bool created = !error && fs::create_directory(path, error);
+  fs::create_directory(path, error);
   if (error) refuse_creation(path, path, error.message());
-  if (!created) refuse_existing(path);
+  lock_ = std::make_unique<FolderLock>(path);
+  if (holds_run(path)) refuse_existing(path);
+  remove_unfinished(path);
   try {
     write_documents(documents);
+    open_tables(std::nullopt);
   } catch (...) {
     fs::remove_all(path, error);
     throw;
   }
 }
 
+RunFolder::RunFolder(const fs::path& path, std::unique_ptr<FolderLock> lock,
+                     const Documents& documents, const std::optional<TableSizes>& tables)
+    : path_(path), lock_(std::move(lock)), class_names_(documents.classes) {
+  remove_unfinished(path);
+  remove_unfinished(path / "checkpoints");
+  write_documents(documents);
+  open_tables(tables);
+}
+
 void RunFolder::write_documents(const Documents& documents) {
-  write_whole_file(path_ / "config.toml", documents.config);
+  write_whole_file(path_ / kConfig, documents.config);
   write_whole_file(path_ / "environment.json", documents.environment);
   write_whole_file(path_ / "partition.json", documents.partition);
   log_ = std::make_unique<LogFile>(path_ / "log.txt");
-  clients_ = std::make_unique<GrowingFile>(path_ / "clients.csv");
-  clients_->append(clients_header());
-  layers_ = std::make_unique<GrowingFile>(path_ / "layers.csv");
-  layers_->append(layers_header());
-  classes_ = std::make_unique<GrowingFile>(path_ / "classes.csv");
-  classes_->append(classes_header());
-  rounds_ = std::make_unique<GrowingFile>(path_ / "rounds.csv");
-  rounds_->append(rounds_header());
+}
+
+void RunFolder::open_tables(const std::optional<TableSizes>& tables) {
+  std::unique_ptr<GrowingFile>* const own[] = {&clients_, &layers_, &classes_, &rounds_};
+  for (std::size_t i = 0; i < std::size(kTables); ++i) {
+    const auto& [name, size, header] = kTables[i];
+    if (tables) {
+      *own[i] = std::make_unique<GrowingFile>(path_ / name, (*tables).*size);
+      continue;
+    }
+    std::error_code ignored;
+    fs::remove(path_ / name, ignored);  // of a run without a checkpoint
+    *own[i] = std::make_unique<GrowingFile>(path_ / name);
+    (*own[i])->append(header());
+  }
+}
+
+TableSizes RunFolder::table_sizes() const {
+  return {rounds_->size(), clients_->size(), layers_->size(), classes_->size()};
 }
 
 void RunFolder::add(const RoundResult& result, const std::vector<TensorInfo>& tensors) {
-  const auto clients_size = clients_->size(), layers_size = layers_->size(),
-             classes_size = classes_->size();
+  const TableSizes before = table_sizes();
   try {
     clients_->append(clients_lines(result.record));
     layers_->append(layers_lines(result.record, tensors));
     classes_->append(classes_lines(result, class_names_));
     rounds_->append(rounds_line(result));  // last: what it names is there
   } catch (const RunError&) {
-    clients_->cut_to(clients_size);
-    layers_->cut_to(layers_size);
-    classes_->cut_to(classes_size);
+    clients_->cut_to(before.clients);
+    layers_->cut_to(before.layers);
+    classes_->cut_to(before.classes);
     throw;
   }
 }
@@ -92,10 +174,12 @@ void RunFolder::write_confusion(const Confusion& confusion) {
 
 void RunFolder::write_model(const std::vector<NamedArray>& model,
                             const std::map<std::string, std::string>& metadata) {
-  WholeFile file(model_path());
-  encode_safetensors(model, metadata,
-                     [&](std::span<const std::byte> bytes) { file.append(bytes); });
-  file.commit();
+  write_tensors(model_path(), model, metadata);
+}
+
+void RunFolder::write_best_model(const std::vector<NamedArray>& model,
+                                 const std::map<std::string, std::string>& metadata) {
+  write_tensors(path_ / "best.safetensors", model, metadata);
 }
 
 void RunFolder::sync() {

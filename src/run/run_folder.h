@@ -6,15 +6,21 @@
 #include <vector>
 
 #include "engine/federation.h"
+#include "run/folder_lock.h"
 #include "run/growing_file.h"
 #include "run/log_file.h"
 #include "run/round_tables.h"
 
 namespace fedvg {
 
-/// The folder of one run while the run goes on (docs/formats.md says what is in it).
-/// Whatever is in it is whole: documents and model are renamed into place, and of a table
-/// either all lines of a round are there or none. Throws RunError naming the file when
+/// Bytes of a run's tables.
+struct TableSizes {
+  std::int64_t rounds = 0, clients = 0, layers = 0, classes = 0;
+};
+
+/// The folder of one run while the run goes on (docs/formats.md says what is in it), locked for
+/// others. Whatever is in it is whole: documents and model are renamed into place, and of a
+/// table either all lines of a round are there or none. Throws RunError naming the file when
 /// something cannot be written.
 class RunFolder {
  public:
@@ -29,13 +35,24 @@ class RunFolder {
   /// Throws RunError when there is something at `path` already, or when it cannot be made
   /// for a reason that can be seen without making it. Creates nothing.
   static void check(const std::filesystem::path& path);
+  /// Whether there is a run that can be continued. Throws RunError when `path` is something else
+  /// than a run, an empty folder or nothing.
+  static bool holds_run(const std::filesystem::path& path);
+  /// Throws DataError when a table of the run is shorter than that: lines are missing.
+  static void check_tables(const std::filesystem::path& path, const TableSizes& sizes);
 
   /// Creates the folder, with the folders above it, and writes the documents and the
   /// tables' headers. When that fails the folder is removed again.
   RunFolder(const std::filesystem::path& path, const Documents& documents);
+  /// Goes on in a folder that holds_run(), `lock` of which is held: with tables of these sizes,
+  /// or from the start. Documents are written anew.
+  RunFolder(const std::filesystem::path& path, std::unique_ptr<FolderLock> lock,
+            const Documents& documents, const std::optional<TableSizes>& tables);
 
   const std::filesystem::path& path() const { return path_; }
   LogFile& log() { return *log_; }
+
+  TableSizes table_sizes() const;
 
   /// The lines of a finished round, in all tables or, on a full disk, in none.
   /// `tensors`: the model's, for layers.csv; empty: no lines there this round.
@@ -48,14 +65,19 @@ class RunFolder {
   void write_model(const std::vector<NamedArray>& model,
                    const std::map<std::string, std::string>& metadata);
   std::filesystem::path model_path() const { return path_ / "model.safetensors"; }
+  /// best.safetensors, likewise: the model of the best round.
+  void write_best_model(const std::vector<NamedArray>& model,
+                        const std::map<std::string, std::string>& metadata);
 
-  /// The tables onto the disk, at the end of the run.
+  /// The tables onto the disk.
   void sync();
 
  private:
   void write_documents(const Documents& documents);
+  void open_tables(const std::optional<TableSizes>& tables);
 
   std::filesystem::path path_;
+  std::unique_ptr<FolderLock> lock_;
   std::vector<std::string> class_names_;
   std::unique_ptr<LogFile> log_;
   std::unique_ptr<GrowingFile> rounds_, clients_, layers_, classes_;

@@ -15,14 +15,35 @@ namespace fedvg {
 /// and everything that was said on the way and must not scroll away unseen.
 class RunSummary {
  public:
+  /// What it has seen, all that must be kept to go on later.
+  struct Measured {
+    std::int64_t round = 0;
+    Evaluation evaluation;
+  };
+  struct State {
+    std::int64_t finished = 0;
+    double seconds = 0;
+    std::optional<Measured> last, best, last_validation;
+    std::optional<std::pair<std::int64_t, ClientFigures>> last_clients;  // with the round
+    std::int64_t participants = 0, dropped = 0;
+    std::map<std::string, std::vector<std::int64_t>> not_finite;    // by set, rounds of such a loss
+    std::vector<std::pair<std::int64_t, std::string>> void_rounds;  // with the reason
+    std::map<std::pair<std::string, std::int64_t>, std::vector<std::int64_t>>
+        left_out;  // by status and client, the rounds
+  };
+  const State& state() const { return seen_; }
+  void restore(State state) { seen_ = std::move(state); }
+
   void add_note(const std::string& note) { notes_.push_back(note); }
   void add(const RoundResult& result);
 
-  std::int64_t finished() const { return finished_; }
+  std::int64_t finished() const { return seen_.finished; }
   /// Mean wall time of the finished rounds; 0 before the first.
   double seconds_per_round() const;
   /// Nobody's update was accepted in any finished round, of which there was one.
-  bool all_void() const { return finished_ > 0 && std::ssize(void_rounds_) == finished_; }
+  bool all_void() const {
+    return seen_.finished > 0 && std::ssize(seen_.void_rounds) == seen_.finished;
+  }
 
   /// One aligned line each. What accuracies are of: `model` ("global model"), and how many
   /// `things` ("images") test set and D_val have.
@@ -30,18 +51,7 @@ class RunSummary {
                                  std::int64_t validation, const std::string& things) const;
 
  private:
-  struct Measured {
-    std::int64_t round;
-    Evaluation evaluation;
-  };
-
-  std::int64_t finished_ = 0;
-  double seconds_ = 0;
-  std::optional<Measured> last_, best_, last_validation_;
-  std::map<std::string, std::vector<std::int64_t>> not_finite_;    // by set, rounds of such a loss
-  std::vector<std::pair<std::int64_t, std::string>> void_rounds_;  // with the reason
-  std::map<std::pair<std::string, std::int64_t>, std::vector<std::int64_t>>
-      left_out_;  // by status and client, the rounds
+  State seen_;
   std::vector<std::string> notes_;
 };
 

@@ -5,15 +5,24 @@
 #include <chrono>
 #include <set>
 
+#include "data/wording.h"
 #include "fedvg/error.h"
+#include "fedvg/registry.h"
+#include "fedvg/schedule.h"
 #include "fedvg/version.h"
+#include "run/best_round.h"
+#include "run/checkpoint.h"
 #include "run/csv.h"
 #include "run/environment.h"
 #include "run/experiment.h"
+#include "run/resume.h"
 #include "run/round_lines.h"
+#include "run/run_end.h"
 #include "run/run_folder.h"
+#include "run/run_progress.h"
 #include "run/run_summary.h"
 #include "run/setup_block.h"
+#include "run/whole_file.h"
 
 namespace fedvg {
 namespace {
@@ -33,63 +42,119 @@ std::int64_t peak_megabytes() {
 
 class Simulation {
  public:
-  Simulation(Experiment& experiment, RunFolder& folder, Console& console)
-      : experiment_(experiment), folder_(folder), console_(console) {}
+  Simulation(Experiment& experiment, RunFolder& folder, CheckpointFolder& checkpoints,
+             Console& console)
+      : experiment_(experiment),
+        folder_(folder),
+        checkpoints_(checkpoints),
+        console_(console),
+        best_(experiment.configuration().checkpoint.best) {}
 
-  void begin() {
+  /// `change`: what is to be said of changed settings; empty: nothing.
+  void begin(const std::string& change) {
     for (const auto& line : setup_block(experiment_, folder_.path())) print(line);
-    for (const auto& note : experiment_.notes()) {
-      console_.say("note: " + note);
-      folder_.log().info("note: " + note);
-      summary_.add_note(note);
+    for (const auto& text : experiment_.notes()) note(text);
+    for (const auto& text : resume_notes_) note(text);
+    if (!change.empty()) note(change);
+    if (saved_round_ > 0) {
+      const std::string text = "resumed at round " + std::to_string(saved_round_ + 1);
+      console_.say(text);
+      folder_.log().info(text);
     }
     print(round_title());
   }
 
+  /// Before begin(): what the checkpoint, whose state the federation has, knows of the run.
+  void resume(const Checkpoint& checkpoint, RunProgress progress) {
+    saved_round_ = checkpoint.round;
+    const auto notes = differences(progress, experiment_.federation().info());
+    resume_notes_.insert(resume_notes_.end(), notes.begin(), notes.end());
+    summary_.restore(std::move(progress.summary));
+    best_.restore(progress.best);
+    if (checkpoint.best > 0) best_model_ = checkpoints_.read_best(checkpoint.best).tensors;
+    unevaluated_ = std::move(progress.unevaluated);
+    last_test_ = std::move(progress.last_test);
+    model_round_ = progress.model_round;
+    learning_rate_ = progress.learning_rate;
+    warned_of_loss_ = std::move(progress.warned_of_loss);
+  }
+
+  /// A checkpoint that cannot be used.
+  void warn_of_checkpoint(const std::string& problem) {
+    warn(problem + "; the run goes on from an earlier one, or from the start");
+  }
+
   void train(const std::atomic<bool>& stop) {
-    const std::int64_t rounds = experiment_.configuration().train.rounds;
+    const Configuration& configuration = experiment_.configuration();
+    const std::int64_t rounds = configuration.train.rounds;
     try {
-      for (std::int64_t round = 1; round <= rounds; ++round) {
-        if (stop) throw Interrupted("stopped");
-        record(run_round(round, stop));
+      try {
+        if (unevaluated_) finish_round(*std::exchange(unevaluated_, std::nullopt), stop);
+        while (rounds_behind() < rounds && !has_run_out()) {
+          if (stop) throw Interrupted("stopped");
+          finish_round(run_round(rounds_behind() + 1, stop), stop);
+        }
+      } catch (const Interrupted&) {
+        console_.clear_progress();
+        if (rounds_behind() > 0) save();
+        finish();
+        interrupted(rounds);
       }
-    } catch (const Interrupted&) {
+      if (configuration.checkpoint.every > 0) save();
       finish();
-      interrupted(rounds);
     } catch (const RunError& error) {
       throw RunError(std::string(error.what()) + "\n" + rescue(error.what()));
     }
-    finish();
     if (summary_.all_void()) {
       throw RunError("every round was void: the model is the initial one (" +
                      folder_.path().string() + " has the details)");
     }
+    write_whole_file(run_end_file(folder_.path()), text_of(RunEnd{rounds_behind(), has_run_out()}));
   }
 
  private:
+  /// That the federation has behind it.
+  std::int64_t rounds_behind() const { return summary_.finished() + (unevaluated_ ? 1 : 0); }
+
+  bool has_run_out() const { return best_.has_run_out(experiment_.configuration().train.patience); }
+
   RoundResult run_round(std::int64_t round, const std::atomic<bool>& stop) {
     const auto begin = Clock::now();
-    Federation& federation = experiment_.federation();
     const std::string label = "round " + std::to_string(round);
     RoundResult result;
-    result.record = federation.run_round(
+    result.record = experiment_.federation().run_round(
         round, experiment_.cohorts().cohort(round), stop, [&](Federation::Progress progress) {
           console_.show_progress(label, progress.done, progress.total);
         });
     console_.clear_progress();
     if (!alone()) model_round_ = round;
-    if (evaluates(round)) {
-      // The round is done and counts; a stop from here on only leaves figures unmeasured.
-      const auto evaluation_begin = Clock::now();
+    result.seconds = seconds_since(begin);
+    return result;
+  }
+
+  /// Evaluates the model after the round where that is due, and writes the round down. When a
+  /// stop comes first the round waits for its figures until the run goes on.
+  void finish_round(RoundResult result, const std::atomic<bool>& stop) {
+    if (evaluates(result.record.round)) {
+      const auto begin = Clock::now();
+      Federation& federation = experiment_.federation();
+      const RoundResult trained = result;
       try {
         result.test = federation.evaluate_test(stop);
         result.validation = federation.evaluate_validation(stop);
+        if (experiment_.configuration().evaluate.clients) {
+          result.clients = federation.evaluate_clients(stop);
+        }
       } catch (const Interrupted&) {
+        unevaluated_ = trained;
+        throw;
       }
-      result.seconds_evaluate = seconds_since(evaluation_begin);
+      result.seconds_evaluate = seconds_since(begin);
+      result.seconds += result.seconds_evaluate;
     }
-    result.seconds = seconds_since(begin);
-    return result;
+    record(result);
+    const std::int64_t every = experiment_.configuration().checkpoint.every;
+    if (every > 0 && result.record.round % every == 0) save();
   }
 
   // Clients share nothing: the global model stays the initial one.
@@ -98,6 +163,33 @@ class Simulation {
   bool evaluates(std::int64_t round) const {
     const Configuration& configuration = experiment_.configuration();
     return round % configuration.evaluate.every == 0 || round == configuration.train.rounds;
+  }
+
+  /// A checkpoint of the rounds behind, unless there is one.
+  void save() {
+    if (rounds_behind() == saved_round_) return;
+    folder_.sync();
+    Federation& federation = experiment_.federation();
+    const FederationInfo& info = federation.info();
+    const bool has_best = best_.is_known() && !alone();
+    const Checkpoint checkpoint{.round = rounds_behind(),
+                                .best = has_best ? best_.round() : 0,
+                                .progress = text_of(RunProgress{.tables = folder_.table_sizes(),
+                                                                .unevaluated = unevaluated_,
+                                                                .summary = summary_.state(),
+                                                                .best = best_.state(),
+                                                                .last_test = last_test_,
+                                                                .model_round = model_round_,
+                                                                .learning_rate = learning_rate_,
+                                                                .warned_of_loss = warned_of_loss_,
+                                                                .kernels = info.kernels,
+                                                                .memory_format = info.memory_format,
+                                                                .libtorch = info.libtorch_version}),
+                                .federation = federation.save()};
+    checkpoints_.write(
+        checkpoint, [&] { return best_model_; }, metadata(best_.round()));
+    federation.keep_client_states(checkpoints_.clients());
+    saved_round_ = checkpoint.round;
   }
 
   void record(const RoundResult& result) {
@@ -109,6 +201,7 @@ class Simulation {
                 layers ? experiment_.federation().info().tensors : std::vector<TensorInfo>());
     summary_.add(result);
     last_test_ = result.test;
+    if (best_.add(result) && !alone()) best_model_ = experiment_.federation().model();
     if (round.learning_rate != learning_rate_) {
       learning_rate_ = round.learning_rate;
       folder_.log().info("learning rate " + shortest(learning_rate_) + " from round " +
@@ -137,6 +230,7 @@ class Simulation {
   void finish() {
     console_.clear_progress();
     write_model();
+    if (!best_model_.empty()) folder_.write_best_model(best_model_, metadata(best_.round()));
     if (last_test_) folder_.write_confusion(last_test_->confusion);
     folder_.sync();
     const FederatedData& data = experiment_.data();
@@ -145,18 +239,32 @@ class Simulation {
                         data.dataset.training.is_features ? "samples" : "images")) {
       print(line);
     }
+    if (has_run_out()) print(topic_line("stopped", early_text()));
     print(topic_line("memory", std::to_string(peak_megabytes()) + " MB at its peak"));
     print(topic_line("model", folder_.model_path().string()));
   }
 
   void write_model() {
+    folder_.write_model(experiment_.federation().model(), metadata(model_round_));
+  }
+
+  /// Of a model after a round.
+  std::map<std::string, std::string> metadata(std::int64_t round) const {
     const Configuration& configuration = experiment_.configuration();
-    folder_.write_model(experiment_.federation().model(),
-                        {{"format", "pt"},
-                         {"fedvg", FEDVG_VERSION},
-                         {"model", configuration.model.name},
-                         {"method", configuration.method.name},
-                         {"round", std::to_string(model_round_)}});
+    return {{"format", "pt"},
+            {"fedvg", FEDVG_VERSION},
+            {"model", configuration.model.name},
+            {"method", configuration.method.name},
+            {"round", std::to_string(round)}};
+  }
+
+  std::string early_text() const {
+    const std::string what = best_.is_known()
+                                 ? best_.metric() + " " + shortest(best_.value()) + " of round " +
+                                       std::to_string(best_.round()) + " was not bettered"
+                                 : best_.metric() + " was never a finite number";
+    return "early, after round " + std::to_string(rounds_behind()) + ": " + what + " in " +
+           std::to_string(best_.not_bettered()) + " evaluations (train.patience)";
   }
 
   // After a fault, which may be a full disk: what can be saved of the run, in one line.
@@ -174,7 +282,8 @@ class Simulation {
   [[noreturn]] void interrupted(std::int64_t rounds) {
     const std::int64_t finished = summary_.finished();
     const std::string message = "interrupted after " + std::to_string(finished) + " of " +
-                                std::to_string(rounds) + " rounds; " + where_the_model_is();
+                                std::to_string(rounds) + " rounds; " + where_the_model_is() +
+                                "; go on with the same command and --resume";
     folder_.log().warning(message);
     throw Interrupted(message);
   }
@@ -196,6 +305,12 @@ class Simulation {
     warn(warning);
   }
 
+  void note(const std::string& text) {
+    console_.say("note: " + text);
+    folder_.log().info("note: " + text);
+    summary_.add_note(text);
+  }
+
   void warn(const std::string& warning) {
     console_.warn(warning);
     folder_.log().warning(warning);
@@ -203,8 +318,14 @@ class Simulation {
 
   Experiment& experiment_;
   RunFolder& folder_;
+  CheckpointFolder& checkpoints_;
   Console& console_;
   RunSummary summary_;
+  BestRound best_;
+  std::vector<NamedArray> best_model_;      // of the best round; empty: there is none
+  std::int64_t saved_round_ = 0;            // of the newest checkpoint
+  std::optional<RoundResult> unevaluated_;  // trained, and stopped before its figures were there
+  std::vector<std::string> resume_notes_;
   std::set<std::string> warned_of_loss_;  // on which sets
   std::optional<Evaluation> last_test_;   // of the last round, where it was measured
   std::int64_t model_round_ = 0;          // that the federation's model has behind it
@@ -221,6 +342,51 @@ DataLoading loading_of(const std::filesystem::path& run_folder, Console& console
   return {.cache_folder = (run_folder.parent_path() / ".fedvg-cache").string(), .progress = show};
 }
 
+/// The learning rates of rounds that are still to come may count on how many there are.
+std::string schedule_note(const Configuration& before, const Configuration& now) {
+  const std::int64_t was = before.train.rounds, is = now.train.rounds;
+  const auto schedule = Registry<Schedule>::instance().make(now.train.schedule);
+  for (std::int64_t round = 1; round <= std::min(was, is); ++round) {
+    if (schedule->factor(round, was) == schedule->factor(round, is)) continue;
+    return "train.rounds is " + std::to_string(is) + " instead of " + std::to_string(was) +
+           ", which changes the learning rates of train.schedule = \"" + now.train.schedule.name +
+           "\": the rounds so far had those of the shorter or longer run";
+  }
+  return "";
+}
+
+/// The run in the folder has ended, and the configuration asks for no more rounds.
+bool has_ended(const std::filesystem::path& folder, const Configuration& configuration,
+               Console& console) {
+  const auto end = read_run_end(folder);
+  if (!end || (!end->early && end->rounds < configuration.train.rounds)) return false;
+  console.print(topic_line("finished",
+                           "already, " + counted(end->rounds, "round") + " in " + folder.string()));
+  return true;
+}
+
+/// Puts the federation into the state of the newest checkpoint that is whole, of which there may
+/// be none; `problems` receives what is wrong with newer ones.
+std::optional<std::pair<Checkpoint, RunProgress>> go_back(const std::filesystem::path& path,
+                                                          Federation& federation,
+                                                          CheckpointFolder& folder,
+                                                          std::vector<std::string>& problems) {
+  auto checkpoints = folder.read([&](const std::string& why) { problems.push_back(why); });
+  federation.keep_client_states(folder.clients());
+  for (Checkpoint& checkpoint : checkpoints) {
+    try {
+      RunProgress progress = progress_from(checkpoint.progress);
+      RunFolder::check_tables(path, progress.tables);
+      federation.restore(checkpoint.federation);
+      return std::pair(std::move(checkpoint), std::move(progress));
+    } catch (const DataError& error) {
+      problems.push_back("the checkpoint of round " + std::to_string(checkpoint.round) + ": " +
+                         error.what());
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::filesystem::path run_simulation(RunRequest request, Console& console,
@@ -229,20 +395,58 @@ std::filesystem::path run_simulation(RunRequest request, Console& console,
   auto path =
       request.folder.value_or(default_run_folder(request.name, given.method.name, given.seed));
   if (!path.has_filename()) path = path.parent_path();  // "folder/"
-  RunFolder::check(path);
+  std::unique_ptr<FolderLock> lock;
+  std::string schedule;
+  if (request.resume && RunFolder::holds_run(path)) {
+    lock = std::make_unique<FolderLock>(path);
+    check_same_settings(path, given, /*data_known=*/false);
+    if (has_ended(path, given, console)) return path;
+    schedule = schedule_note(load_configuration(path / "config.toml"), given);
+  } else if (!request.resume || !std::filesystem::is_directory(path)) {
+    RunFolder::check(path);
+  }
   Experiment experiment(std::move(request.configuration), request.device,
                         (path / "client-state").string(), loading_of(path, console));
   console.clear_progress();
+  const Configuration& configuration = experiment.configuration();
+  if (configuration.train.patience > 0 && experiment.data().validation.empty()) {
+    throw OptionError("train.patience: stopping early goes by D_val, and there is none");
+  }
+  const std::string partition = partition_json(experiment.data());
+  if (lock) {
+    check_same_settings(path, configuration, /*data_known=*/true);
+    check_same_partition(path, partition);
+  }
   if (stop) throw Interrupted("interrupted before the first round: nothing was written");
-  const auto environment = environment_here(request.malloc);
-  RunFolder folder(path,
-                   {.config = experiment.configuration().text(),
-                    .environment = environment_text(environment, experiment.federation().info(),
-                                                    experiment.configuration().engine.threads),
-                    .partition = partition_json(experiment.data()),
-                    .classes = experiment.data().dataset.classes});
-  Simulation simulation(experiment, folder, console);
-  simulation.begin();
+
+  CheckpointFolder checkpoints(path / "checkpoints", configuration.checkpoint.keep);
+  std::vector<std::string> problems;
+  std::optional<std::pair<Checkpoint, RunProgress>> found;
+  if (lock) found = go_back(path, experiment.federation(), checkpoints, problems);
+  if (found && found->first.round > configuration.train.rounds) {
+    throw OptionError("train.rounds is " + std::to_string(configuration.train.rounds) + ", and " +
+                      path.string() + " has " + counted(found->first.round, "round") +
+                      " behind it");
+  }
+  const RunFolder::Documents documents{
+      .config = configuration.text(),
+      .environment =
+          environment_text(environment_here(request.malloc), experiment.federation().info()),
+      .partition = partition,
+      .classes = experiment.data().dataset.classes};
+  std::optional<RunFolder> folder;
+  if (lock) {
+    std::error_code ignored;
+    std::filesystem::remove(run_end_file(path), ignored);  // it asks for more rounds
+    const auto tables = found ? std::optional(found->second.tables) : std::nullopt;
+    folder.emplace(path, std::move(lock), documents, tables);
+  } else {
+    folder.emplace(path, documents);
+  }
+  Simulation simulation(experiment, *folder, checkpoints, console);
+  for (const std::string& problem : problems) simulation.warn_of_checkpoint(problem);
+  if (found) simulation.resume(found->first, std::move(found->second));
+  simulation.begin(schedule);
   simulation.train(stop);
   return path;
 }

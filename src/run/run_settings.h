@@ -1,0 +1,25 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "fedvg/value.h"
+
+namespace fedvg {
+
+/// By dotted key ("train.optimizer.lr"), as TOML writes them.
+using Settings = std::map<std::string, std::string>;
+
+Settings flat_settings(const Table& settings);
+
+/// Without the seed and what cannot change a result: checkpoints, report, engine but for its
+/// precision. (With early stopping, checkpoint.best decides.)
+Settings deciding_settings(const Settings& settings);
+
+/// The value of a key, "unset" where there is none.
+std::string value_of(const Settings& settings, const std::string& key);
+
+/// As people read it: a string without quotes.
+std::string shown_value(const std::string& value);
+
+}  // namespace fedvg
