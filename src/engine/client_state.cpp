@@ -22,6 +22,8 @@ constexpr const char* kCorrection = "correction.";
 constexpr const char* kOptimizer = "optimizer.";
 constexpr const char* kBuffer = "buffer.";
 
+constexpr std::size_t kSyncedOneByOne = 64;  // more files: the whole file system at once
+
 // "client-12-round-3.safetensors"
 constexpr const char* kClient = "client-";
 constexpr const char* kRound = "-round-";
@@ -82,10 +84,10 @@ void write(const ClientState& state, const std::filesystem::path& path) {
   cannot_keep(path, error);
 }
 
-/// A file's content, or a folder's names, onto the disk.
-void sync(const std::filesystem::path& path) {
+/// A file's content, or a folder's names, onto the disk, or all that its file system holds back.
+void sync(const std::filesystem::path& path, int (*how)(int) = ::fsync) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  const bool synced = descriptor >= 0 && ::fsync(descriptor) == 0;
+  const bool synced = descriptor >= 0 && how(descriptor) == 0;
   const int error = errno;
   if (descriptor >= 0) ::close(descriptor);
   if (!synced) cannot_keep(path, error);
@@ -257,14 +259,18 @@ std::vector<ClientVersion> ClientStateStore::save() {
     }
   }
   // After all are written: the disk takes them together.
-  bool any = false;
+  std::vector<std::pair<const Key, Entry>*> written;
   for (const ClientVersion& version : versions) {
-    Entry& entry = entries_.at({version.client, version.round});
-    if (entry.is_synced) continue;
-    sync(file_of({version.client, version.round}));
-    entry.is_synced = any = true;
+    auto& entry = *entries_.find({version.client, version.round});
+    if (!entry.second.is_synced) written.push_back(&entry);
   }
-  if (any) sync(folder_);
+  if (written.size() > kSyncedOneByOne) {
+    sync(folder_, ::syncfs);
+  } else {
+    for (const auto* entry : written) sync(file_of(entry->first));
+    if (!written.empty()) sync(folder_);
+  }
+  for (auto* entry : written) entry->second.is_synced = true;
   return versions;
 }
 

@@ -1,9 +1,8 @@
 #include "run/run_history.h"
 
-#include "config/nearest.h"
 #include "config/toml_file.h"
 #include "fedvg/error.h"
-#include "run/csv.h"
+#include "run/run_end.h"
 
 namespace fedvg {
 namespace {
@@ -37,9 +36,52 @@ Table read_settings(const std::filesystem::path& file) {
   }
 }
 
+// Lines that are the rounds 1, 2, 3, …
+void count_rounds(RunHistory& run, const std::string& file) {
+  const auto round = run.table.column("round");
+  if (!round) throw DataError(file + ": no column 'round'");
+  const auto weight = run.table.column("weight_max");
+  for (const auto& row : run.table.rows) {
+    ++run.finished;
+    if (row[*round] != std::to_string(run.finished)) {
+      throw DataError(file + ":" + std::to_string(run.finished + 1) + ": round '" + row[*round] +
+                      "' where " + std::to_string(run.finished) + " was due");
+    }
+    if (weight && row[*weight].empty()) ++run.voided;
+  }
+}
+
+// By run.json where there is one: a run that stopped early has fewer rounds than configured.
+void settle_completeness(RunHistory& run) {
+  const auto end = read_run_end(run.folder);
+  if (!end) {
+    run.complete = run.finished == run.rounds && !std::filesystem::exists(run_end_file(run.folder));
+    return;
+  }
+  if (run.finished < end->rounds) {
+    throw DataError(run_end_file(run.folder).string() + ": it says " + std::to_string(end->rounds) +
+                    " rounds, but rounds.csv has " + std::to_string(run.finished));
+  }
+  // Rounds that were added later are not in it yet.
+  run.stopped_early = end->early && run.finished == end->rounds;
+  run.complete = run.stopped_early || run.finished == run.rounds;
+}
+
 }  // namespace
 
-RunHistory read_run_history(const std::filesystem::path& folder, const std::string& metric) {
+std::optional<std::vector<std::optional<double>>> RunHistory::column(
+    const std::string& name) const {
+  const auto at = table.column(name);
+  if (!at) return std::nullopt;
+  std::vector<std::optional<double>> numbers;
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    numbers.push_back(number_in(table.rows[i][*at], (folder / "rounds.csv").string() + ":" +
+                                                        std::to_string(i + 2) + ", " + name));
+  }
+  return numbers;
+}
+
+RunHistory read_run_history(const std::filesystem::path& folder) {
   if (!std::filesystem::is_directory(folder)) throw DataError(folder.string() + ": no such folder");
   RunHistory run;
   run.folder = folder;
@@ -51,25 +93,9 @@ RunHistory read_run_history(const std::filesystem::path& folder, const std::stri
   run.method = setting<std::string>(run.settings, "method", "name", where, "a string");
 
   const auto rounds_file = folder / "rounds.csv";
-  const CsvTable table = read_csv(rounds_file);
-  const auto round = table.column("round");
-  if (!round) throw DataError(rounds_file.string() + ": no column 'round'");
-  const auto measured = table.column(metric);
-  if (!measured) {
-    throw OptionError(
-        config::unknown_text("column", metric, "in " + rounds_file.string(), table.columns));
-  }
-  const auto weight = table.column("weight_max");
-  for (const auto& row : table.rows) {
-    ++run.finished;
-    const std::string line = rounds_file.string() + ":" + std::to_string(run.finished + 1);
-    if (row[*round] != std::to_string(run.finished)) {
-      throw DataError(line + ": round '" + row[*round] + "' where " + std::to_string(run.finished) +
-                      " was due");
-    }
-    run.metric.push_back(number_in(row[*measured], line));
-    if (weight && row[*weight].empty()) ++run.voided;
-  }
+  run.table = read_csv(rounds_file);
+  count_rounds(run, rounds_file.string());
+  settle_completeness(run);
   return run;
 }
 

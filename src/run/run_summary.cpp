@@ -105,6 +105,7 @@ std::vector<std::string> RunSummary::lines(const std::string& model, std::int64_
                                           seen_.dropped, seen_.participants)));
   }
   for (const std::string& note : notes_) lines.push_back(topic_line("note", note));
+  for (const std::string& warning : warnings_) lines.push_back(topic_line("warning", warning));
   for (const auto& [set, rounds] : seen_.not_finite) {
     lines.push_back(topic_line(
         "warning", fmt::format("loss on {} not finite ({}): {}", set, model, rounds_text(rounds))));

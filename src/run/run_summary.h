@@ -35,6 +35,8 @@ class RunSummary {
   void restore(State state) { seen_ = std::move(state); }
 
   void add_note(const std::string& note) { notes_.push_back(note); }
+  /// Of no round.
+  void add_warning(const std::string& warning) { warnings_.push_back(warning); }
   void add(const RoundResult& result);
 
   std::int64_t finished() const { return seen_.finished; }
@@ -52,7 +54,7 @@ class RunSummary {
 
  private:
   State seen_;
-  std::vector<std::string> notes_;
+  std::vector<std::string> notes_, warnings_;
 };
 
 }  // namespace fedvg

@@ -81,7 +81,10 @@ class Simulation {
 
   /// A checkpoint that cannot be used.
   void warn_of_checkpoint(const std::string& problem) {
-    warn(problem + "; the run goes on from an earlier one, or from the start");
+    const std::string warning =
+        problem + "; the run goes on from an earlier one, or from the start";
+    warn(warning);
+    summary_.add_warning(warning);
   }
 
   void train(const std::atomic<bool>& stop) {
@@ -303,6 +306,7 @@ class Simulation {
     const std::string warning = "standard output is closed or full: the run goes on, and " +
                                 (folder_.path() / "log.txt").string() + " has what it prints";
     warn(warning);
+    summary_.add_warning(warning);
   }
 
   void note(const std::string& text) {

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import shlex
 import statistics
 import subprocess
@@ -62,11 +63,97 @@ class Compare(ProgramTest):
         self.assertIn("nowhere is left out", done.stderr)
         self.refused_in_words(4, "no run is left", "compare", "nowhere", "elsewhere")
 
+    def csv_of(self, *arguments):
+        done = self.succeeds("compare", *arguments, "--format", "csv")
+        return list(csv.DictReader(io.StringIO(done.stdout)))
+
+    def sweep(self):
+        """The runs as those of a sweep over a second setting, one of them missing."""
+        (self.folder / "sweeps").mkdir()
+        (self.folder / "runs").rename(self.folder / "sweeps" / "a")
+        for method in ("fedavg", "fedvg"):
+            for seed in (1, 2):
+                self.succeeds("run", "tiny.toml", "--out", f"sweeps/a/{method}-s{seed}-e2",
+                              *self.set_each(f"method.name={method}", f"seed={seed}",
+                                             "train.epochs=2"))
+        self.write("sweeps/a/sweep.toml", 'base = "tiny.toml"\n')
+        names = sorted(path.name for path in (self.folder / "sweeps/a").iterdir()
+                       if (path / "config.toml").exists())
+        self.write("sweeps/a/runs.json",
+                   json.dumps([{"folder": name, "settings": {}} for name in [*names, "later"]]))
+        return "sweeps/a"
+
+    def test_a_sweep_by_rows_and_columns_with_a_test(self):
+        sweep = self.sweep()
+        done = self.succeeds("compare", sweep, "--rows", "method", "--columns", "train.epochs",
+                             "--baseline", "fedvg", "--format", "csv")
+        self.assertIn("1 of 9 planned runs are missing: later", done.stderr)
+        cells = {(row["method"], row["train.epochs"]): row
+                 for row in csv.DictReader(io.StringIO(done.stdout))}
+        self.assertEqual(len(cells), 4)
+        finals = [float(self.table(f"sweeps/a/fedavg-s{seed}-e2", "rounds.csv")[-1]
+                        ["test_accuracy"]) for seed in (1, 2)]
+        cell = cells["fedavg", "2"]
+        self.assertAlmostEqual(float(cell["mean"]), statistics.mean(finals), places=12)
+        self.assertAlmostEqual(float(cell["std"]), statistics.stdev(finals), places=12)
+        self.assertEqual((cell["at"], cell["seeds"], cell["pairs"]), ("final", "2", "4"))
+        self.assertEqual(cell["p_holm"], cell["p"])
+        self.assertEqual(cells["fedvg", "1"]["p"], "")
+        self.refused_in_words(2, ["differ in more than the seed: train.epochs (2, 1)", "--rows"],
+                              "compare", sweep, "--rows", "method")
+
+    def test_every_format_carries_the_test(self):
+        for form in ("text", "markdown", "latex"):
+            done = self.succeeds("compare", *self.runs, "--baseline", "fedavg", "--format", form)
+            self.assertIn("p (Holm)", done.stdout)
+            self.assertIn("Wilcoxon signed-rank", done.stdout)
+        self.assertIn("\\toprule", done.stdout)
+        self.assertTrue(done.stdout.endswith("\\end{tabular}\n"))
+
+    def test_the_best_round_is_that_of_the_validation_set(self):
+        (first,) = [row for row in self.csv_of(*self.runs[:2], "--at", "best")]
+        best = []
+        for run in self.runs[:2]:
+            rows = self.table(run, "rounds.csv")
+            best.append(float(max(rows, key=lambda row: float(row["val_accuracy"]))
+                              ["test_accuracy"]))
+        self.assertAlmostEqual(float(first["mean"]), statistics.mean(best), places=12)
+        self.assertEqual(first["at"], "best:val_accuracy")
+
+    def test_rounds_and_bytes_to_a_target(self):
+        done = self.succeeds("compare", *self.runs, "--metric", "rounds-to:1.5")
+        self.assertIn("4 of 4 runs never reach test_accuracy 1.5: " + ", ".join(self.runs),
+                      done.stderr)
+        self.assertIn("> 4", done.stdout)
+        (first,) = self.csv_of(*self.runs[:2], "--metric", "bytes")
+        sums = [sum(int(row["bytes_up"]) + int(row["bytes_down"])
+                    for row in self.table(run, "rounds.csv")) for run in self.runs[:2]]
+        self.assertEqual(float(first["mean"]), statistics.mean(sums))
+
+    def test_an_unfinished_run_is_named_unless_it_stopped_early(self):
+        rounds = self.folder / self.runs[1] / "rounds.csv"
+        rounds.write_text("".join(rounds.read_text().splitlines(keepends=True)[:3]))
+        (self.folder / self.runs[1] / "run.json").unlink(missing_ok=True)
+        done = self.succeeds("compare", *self.runs[:2], "--format", "csv")
+        self.assertIn(f"{self.runs[1]} is left out: it has 2 of 4 rounds", done.stderr)
+        self.write(f"{self.runs[1]}/run.json",
+                   '{"finished": true, "rounds": 2, "stopped": "early"}')
+        done = self.succeeds("compare", *self.runs[:2], "--format", "csv")
+        self.assertIn(f"stopped early: {self.runs[1]} (2 of 4 rounds)", done.stderr)
+        self.assertIn(",2,", done.stdout)
+
     def test_mistakes(self):
-        self.refused_in_words(2, "two runs or more", "compare", self.runs[0])
+        self.refused_in_words(2, "two runs or more, or of a sweep", "compare", self.runs[0])
         self.refused_in_words(2, ["unknown column 'accuracy'", "test_accuracy"], "compare",
                               *self.runs, "--metric", "accuracy")
-        lines = self.refused(2, "compare", self.runs[0], "--format", "latex", "--last", "0")
+        self.refused_in_words(2, ["unknown setting 'train.epoch'", "'train.epochs'"], "compare",
+                              *self.runs, "--rows", "train.epoch")
+        self.refused_in_words(2, ["unknown row 'fedvgg'", "'fedvg'"], "compare", *self.runs,
+                              "--baseline", "fedvgg")
+        self.refused_in_words(2, "--rows: an empty name", "compare", *self.runs, "--rows",
+                              "method,")
+        self.refused_in_words(2, "--baseline: empty", "compare", *self.runs, "--baseline", "")
+        lines = self.refused(2, "compare", self.runs[0], "--format", "html", "--last", "0")
         self.assertEqual(len(lines), 3)
 
 

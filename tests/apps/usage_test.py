@@ -5,7 +5,7 @@ import unittest
 
 from program import PROGRAM, ProgramTest
 
-COMMANDS = ("run", "compare", "check", "partition", "evaluate", "bench", "list")
+COMMANDS = ("run", "sweep", "compare", "check", "partition", "evaluate", "bench", "list")
 
 
 class Usage(ProgramTest):
@@ -19,9 +19,7 @@ class Usage(ProgramTest):
         text = self.succeeds("--help").stdout
         for command in COMMANDS:
             self.assertIn(f"\n  {command} ", text)
-        for later in ("sweep", "report", "resume"):
-            self.assertNotIn(later, text)
-        self.assertNotIn("resume", self.succeeds("run", "--help").stdout)
+        self.assertNotIn("report", text)
 
     def test_version(self):
         self.assertRegex(self.succeeds("--version").stdout, r"^fedvg \d+\.\d+\.\d+ \(.+\)\n$")
@@ -35,10 +33,6 @@ class Usage(ProgramTest):
         self.refused_in_words(2, "see 'fedvg run --help'", "run", "tiny.toml", "surplus")
         self.refused_in_words(2, "--set", "run", "tiny.toml", "--set")
         self.refused_in_words(2, "--out", "run", "tiny.toml", "--out", "")
-
-    def test_resuming_is_refused_in_words(self):
-        self.refused_in_words(2, "cannot resume", "run", "tiny.toml", "--resume")
-        self.assertFalse((self.folder / "runs").exists())
 
     def test_list_shows_every_kind_and_every_option(self):
         text = self.succeeds("list").stdout

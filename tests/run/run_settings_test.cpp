@@ -1,0 +1,50 @@
+#include "run/run_settings.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "config/toml_file.h"
+
+namespace fedvg {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::Pair;
+
+Settings settings_of(const char* toml) {
+  return flat_settings(config::read_toml(toml, "config.toml"));
+}
+
+TEST(RunSettings, AreFlatWithDottedKeys) {
+  EXPECT_THAT(settings_of("seed = 1\n[train]\noptimizer = {lr = 0.1, name = \"sgd\"}\n"),
+              ElementsAre(Pair("seed", "1"), Pair("train.optimizer.lr", "0.1"),
+                          Pair("train.optimizer.name", "\"sgd\"")));
+}
+
+TEST(RunSettings, WhatCannotChangeAResultDecidesNothing) {
+  EXPECT_THAT(deciding_settings(settings_of(
+                  "seed = 1\n[engine]\nworkers = 3\nprecision = \"float32\"\n[report]\n"
+                  "layers_every = 1\n[checkpoint]\nevery = 5\nbest = \"val_loss\"\n[evaluate]\n"
+                  "every = 1\nclients = true\n[train]\npatience = 0\n")),
+              ElementsAre(Pair("engine.precision", "\"float32\""), Pair("evaluate.every", "1"),
+                          Pair("train.patience", "0")));
+}
+
+TEST(RunSettings, WithPatienceTheBestRoundsMetricDecides) {
+  EXPECT_EQ(
+      deciding_settings(
+          settings_of("[train]\npatience = 3\n[checkpoint]\nbest = \"val_loss\"\nevery = 5\n"))
+          .count("checkpoint.best"),
+      1U);
+}
+
+TEST(RunSettings, PlainTextIsShownWithoutQuotes) {
+  EXPECT_EQ(shown_value("\"sgd\""), "sgd");
+  EXPECT_EQ(shown_value("\"a\\\"b\""), "\"a\\\"b\"");
+  EXPECT_EQ(shown_value("[\"a\", \"b\"]"), "[\"a\", \"b\"]");
+  EXPECT_EQ(shown_value("0.1"), "0.1");
+  EXPECT_EQ(value_of({{"a", "1"}}, "b"), "unset");
+}
+
+}  // namespace
+}  // namespace fedvg
