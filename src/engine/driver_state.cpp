@@ -1,6 +1,7 @@
 // What a federation keeps to go on later, as named arrays.
 
 #include <ATen/ops/full.h>
+#include <ATen/ops/tensor.h>
 
 #include "engine/named_arrays.h"
 #include "engine/round_driver.h"
@@ -10,6 +11,7 @@ namespace fedvg {
 namespace {
 
 constexpr const char* kGlobal = "global";
+constexpr const char* kShapes = "shapes";
 constexpr const char* kBuffer = "buffer.";
 constexpr const char* kServer = "server.";
 constexpr const char* kCorrection = "correction.";
@@ -34,6 +36,16 @@ bool alike(const at::Tensor& a, const at::Tensor& b) {
   return a.scalar_type() == b.scalar_type() && a.sizes() == b.sizes();
 }
 
+/// Of each tensor of the model, with its number of dimensions before.
+at::Tensor shapes_of(const Layout& layout) {
+  std::vector<std::int64_t> sizes;
+  for (const auto& slot : layout.slots()) {
+    sizes.push_back(std::ssize(slot.shape));
+    sizes.insert(sizes.end(), slot.shape.begin(), slot.shape.end());
+  }
+  return at::tensor(sizes, at::kLong);
+}
+
 /// Vectors of the model's size that are of another size belong to another model.
 void check_vectors(const TensorMap& tensors, std::int64_t size) {
   for (const auto& [name, tensor] : tensors) {
@@ -49,6 +61,7 @@ void check_vectors(const TensorMap& tensors, std::int64_t size) {
 FederationState RoundDriver::save() {
   FederationState state;
   state.arrays.push_back(to_array(kGlobal, global_));
+  state.arrays.push_back(to_array(kShapes, shapes_of(layout_)));
   for (std::size_t i = 0; i < buffers_.size(); ++i) {
     state.arrays.push_back(to_array(kBuffer + std::to_string(i), buffers_[i]));
   }
@@ -68,8 +81,10 @@ void RoundDriver::restore(const FederationState& state) {
     tensors[array.name] = to_tensor(array).to(setup_.format.device);
   }
   const auto global = tensors.find(kGlobal);
-  if (global == tensors.end() || !alike(global->second, global_)) {
-    throw DataError("the global model in it is not of this model's size and precision");
+  const auto shapes = tensors.find(kShapes);
+  if (global == tensors.end() || !alike(global->second, global_) || shapes == tensors.end() ||
+      !shapes->second.cpu().equal(shapes_of(layout_))) {
+    throw DataError("the global model in it is not of this model's sizes and precision");
   }
   Tensors buffers;
   for (std::size_t i = 0; i < buffers_.size(); ++i) {

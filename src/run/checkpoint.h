@@ -30,8 +30,8 @@ class CheckpointFolder {
   std::vector<Checkpoint> read(const std::function<void(const std::string&)>& damaged);
 
   /// Writes one, then removes those beyond `keep`, and any later than it. `best_model`: asked for
-  /// when the model of its best round is not there yet. Throws RunError when something cannot be
-  /// written; what was there before is whole then.
+  /// when no kept checkpoint names the model of its best round yet. Throws RunError when something
+  /// cannot be written; what was there before is whole then.
   void write(const Checkpoint& checkpoint,
              const std::function<std::vector<NamedArray>()>& best_model,
              const std::map<std::string, std::string>& best_metadata);

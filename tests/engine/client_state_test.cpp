@@ -13,6 +13,7 @@
 #include <limits>
 
 #include "fedvg/error.h"
+#include "full_disk.h"
 
 namespace fedvg {
 namespace {
@@ -192,6 +193,297 @@ TEST(ClientState, SaysWhatTheDiskDoesNotTake) {
   } catch (const RunError& problem) {
     EXPECT_NE(std::string(problem.what()).find("file"), std::string::npos) << problem.what();
   }
+}
+
+// --- what a checkpoint names
+
+using Versions = std::vector<ClientVersion>;
+
+/// Of tests that write files: a folder for states, and what is in it.
+class SavedClientState : public ::testing::Test {
+ protected:
+  fs::path file(std::int64_t client, std::int64_t round) const {
+    return states_ / ("client-" + std::to_string(client) + "-round-" + std::to_string(round) +
+                      ".safetensors");
+  }
+  bool there(std::int64_t client, std::int64_t round) const {
+    return fs::exists(file(client, round));
+  }
+  static std::string content(const fs::path& path) {
+    std::ifstream in(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  static void put(const fs::path& path, const std::string& bytes) {
+    std::ofstream(path, std::ios::binary) << bytes;
+  }
+  /// A published state of each client, the value being the client.
+  static void run_round(ClientStateStore& store, std::int64_t round,
+                        const std::set<std::int64_t>& clients, double value = 0) {
+    for (const std::int64_t client : clients) {
+      store.put(client, round, state(value == 0 ? static_cast<double>(client) : value));
+    }
+    store.publish(round, clients);
+  }
+  /// What `call` throws, a DataError or a RunError.
+  template <class Error, class Call>
+  static std::string message(Call call) {
+    try {
+      call();
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "nothing thrown";
+  }
+  static void expect_says(const std::string& text, const std::string& part) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << ": " << text;
+  }
+
+  const Folder folder_;
+  const fs::path states_ = folder_.path / "states";
+};
+
+TEST_F(SavedClientState, IsNamedByClientWithTheRoundItIsOf) {
+  ClientStateStore store(1 << 20, states_);
+  EXPECT_EQ(store.save(), Versions{});
+  EXPECT_FALSE(fs::exists(states_));
+  run_round(store, 1, {4, 3});
+  run_round(store, 2, {4});
+  store.put(9, 3, state(9));  // of a round that is not finished
+  EXPECT_EQ(store.save(), (Versions{{3, 1, kBytes}, {4, 2, kBytes}}));
+  EXPECT_TRUE(there(3, 1) && there(4, 2));
+  EXPECT_EQ(folder_.files(), 3U);
+  EXPECT_EQ(store.bytes_in_memory(), 3 * kBytes);  // it stays there
+  EXPECT_EQ(store.bytes_on_disk(), 0);
+}
+
+// A file that was swapped in between stays: nobody writes it a second time.
+TEST_F(SavedClientState, IsWrittenOnce) {
+  ClientStateStore store(1 << 20, states_);
+  run_round(store, 1, {3, 4});
+  store.save();
+  put(file(3, 1), content(file(4, 1)));
+  const std::string swapped = content(file(3, 1));
+  run_round(store, 2, {4});
+  EXPECT_EQ(store.save(), (Versions{{3, 1, kBytes}, {4, 2, kBytes}}));
+  EXPECT_EQ(content(file(3, 1)), swapped);
+}
+
+// Whether memory ran out before save() or after it, the one file serves both.
+TEST_F(SavedClientState, SharesItsFileWithOneThatWaitsOnDisk) {
+  ClientStateStore store(kBytes, states_);
+  run_round(store, 1, {3, 4});  // 3 waits on disk
+  EXPECT_TRUE(there(3, 1));
+  EXPECT_FALSE(there(4, 1));
+  const std::string three = content(file(3, 1));
+  put(file(3, 1), "not written again");
+  EXPECT_EQ(store.save(), (Versions{{3, 1, kBytes}, {4, 1, kBytes}}));
+  EXPECT_EQ(content(file(3, 1)), "not written again");
+  EXPECT_EQ(store.bytes_on_disk(), kBytes);
+
+  put(file(4, 1), three);
+  EXPECT_EQ(value(store, 4), 4);  // from memory
+  run_round(store, 2, {5});       // which 4 leaves
+  EXPECT_EQ(store.bytes_in_memory(), kBytes);
+  EXPECT_EQ(store.bytes_on_disk(), 2 * kBytes);
+  EXPECT_EQ(value(store, 4), 3);  // from the file, as it lies there
+}
+
+TEST_F(SavedClientState, StaysWhileACheckpointNamesIt) {
+  Versions first;
+  {
+    ClientStateStore store(1 << 20, states_);
+    run_round(store, 1, {3, 4});
+    first = store.save();
+    store.keep(first);
+    run_round(store, 2, {3});
+    EXPECT_TRUE(there(3, 1)) << "3 has a newer state, the checkpoint has not";
+    store.save();
+    EXPECT_TRUE(there(3, 2));
+  }
+  EXPECT_TRUE(there(3, 1) && there(4, 1));
+  EXPECT_FALSE(there(3, 2)) << "nobody names it";
+  EXPECT_EQ(folder_.files(), 3U);
+}
+
+TEST_F(SavedClientState, GoesOnceNobodyNamesIt) {
+  ClientStateStore store(1 << 20, states_);
+  run_round(store, 1, {3, 4});
+  store.keep(store.save());
+  run_round(store, 2, {3});
+  const Versions second = store.save();
+  store.keep(second);
+  EXPECT_FALSE(there(3, 1));
+  EXPECT_TRUE(there(4, 1) && there(3, 2));
+  store.keep({});  // both are current all the same
+  EXPECT_TRUE(there(4, 1) && there(3, 2));
+  EXPECT_EQ(store.save(), second);
+  run_round(store, 3, {3, 4});
+  EXPECT_FALSE(there(4, 1) || there(3, 2));
+}
+
+TEST_F(SavedClientState, WithoutACheckpointNothingIsLeft) {
+  {
+    ClientStateStore store(1 << 20, states_);
+    run_round(store, 1, {3, 4});
+    store.save();
+  }
+  EXPECT_EQ(folder_.files(), 0U);
+}
+
+/// What a store leaves that saved round 2 (3 of round 1, 4 of round 2) and was killed in round 4.
+Versions stopped_run(const fs::path& states) {
+  const fs::path killed = states.string() + "-killed";
+  Versions saved;
+  {
+    ClientStateStore store(0, states);
+    for (const std::int64_t round : {1, 2, 3}) {
+      store.put(4, round, state(static_cast<double>(40 + round)));
+      if (round == 1) store.put(3, 1, state(31));
+      store.publish(round, {3, 4});
+      if (round != 2) continue;
+      saved = store.save();
+      store.keep(saved);
+    }
+    store.put(5, 4, state(54));
+    fs::copy(states, killed);  // the store's end removes files
+  }
+  fs::remove_all(states);
+  fs::rename(killed, states);
+  return saved;
+}
+
+TEST_F(SavedClientState, IsTakenUpAgain) {
+  const Versions saved = stopped_run(states_);
+  ASSERT_TRUE(there(4, 3) && there(5, 4));
+  const std::vector<fs::path> foreign = {
+      states_ / "notes.txt", states_ / "client-3-round-x.safetensors", states_ / "client-3.txt",
+      states_ / "client--3-round-9.safetensors", states_ / "client-3-round-9.safetensors.old"};
+  for (const auto& path : foreign) put(path, "mine");
+
+  ClientStateStore store(kBytes, states_);
+  store.keep(saved);
+  store.restore(saved);
+  EXPECT_EQ(value(store, 3), 31);
+  EXPECT_EQ(value(store, 4), 42);
+  EXPECT_TRUE(store.get(5).empty());
+  EXPECT_EQ(store.version(3), 1);
+  EXPECT_EQ(store.version(4), 2);
+  EXPECT_EQ(store.version(5), 0);
+  EXPECT_EQ(store.bytes_on_disk(), 2 * kBytes);
+  EXPECT_EQ(store.bytes_in_memory(), 0);
+  EXPECT_FALSE(there(4, 3) || there(5, 4)) << "of rounds that nothing remembers";
+  for (const auto& path : foreign) EXPECT_EQ(content(path), "mine") << path;
+
+  EXPECT_EQ(store.save(), saved);
+  run_round(store, 3, {4}, 43);
+  EXPECT_EQ(value(store, 4), 43);
+  EXPECT_EQ(store.save(), (Versions{{3, 1, kBytes}, {4, 3, kBytes}}));
+  EXPECT_TRUE(there(4, 2));
+  store.keep(store.save());
+  EXPECT_FALSE(there(4, 2));
+}
+
+// Of two checkpoints the older one is gone back to: the newer one's files are still named.
+TEST_F(SavedClientState, KeepsFilesOfOtherCheckpointsWhenTakenUp) {
+  const Versions saved = stopped_run(states_);
+  ClientStateStore store(0, states_);
+  store.keep({{3, 1, kBytes}, {4, 2, kBytes}, {4, 3, kBytes}});
+  store.restore(saved);
+  EXPECT_TRUE(there(4, 3));
+  EXPECT_FALSE(there(5, 4));
+  run_round(store, 3, {4}, 43);  // the same round again, over that file
+  store.keep(store.save());
+  EXPECT_EQ(value(store, 4), 43);
+  EXPECT_TRUE(there(4, 3));
+}
+
+TEST_F(SavedClientState, ReplacesAllThatTheStoreKnew) {
+  const Versions saved = stopped_run(states_);
+  ClientStateStore store(1 << 20, states_);
+  store.keep(saved);
+  run_round(store, 1, {8});
+  store.put(9, 2, state(9));
+  store.restore(saved);
+  EXPECT_TRUE(store.get(8).empty());
+  store.publish(2, {9});
+  EXPECT_TRUE(store.get(9).empty());
+  EXPECT_EQ(store.bytes_in_memory(), 0);
+  EXPECT_EQ(value(store, 3), 31);
+}
+
+TEST_F(SavedClientState, ThatIsMissingOrCutIsRefused) {
+  const Versions saved = stopped_run(states_);
+  const std::string bytes = content(file(4, 2));
+  ClientStateStore store(1 << 20, states_);
+  store.keep(saved);
+  run_round(store, 1, {8});
+
+  put(file(4, 2), bytes.substr(0, kBytes - 1));
+  const auto restore = [&] { store.restore(saved); };
+  expect_says(message<DataError>(restore), file(4, 2).string() + ": too short, damaged");
+  EXPECT_TRUE(store.get(3).empty() && store.get(8).empty());
+  EXPECT_EQ(store.bytes_on_disk() + store.bytes_in_memory(), 0);
+
+  fs::remove(file(4, 2));
+  expect_says(message<DataError>(restore), file(4, 2).string() + ": missing");
+  put(file(4, 2), bytes);
+  EXPECT_EQ(message<DataError>(restore), "nothing thrown");
+  EXPECT_EQ(value(store, 4), 42);
+}
+
+TEST_F(SavedClientState, OfAFolderThatIsGoneIsMissing) {
+  ClientStateStore store(1 << 20, states_);
+  store.restore({});
+  expect_says(message<DataError>([&] {
+                store.restore({{3, 1, kBytes}});
+              }),
+              file(3, 1).string() + ": missing");
+  EXPECT_FALSE(fs::exists(states_));
+}
+
+// Its size tells nothing; its seal does, when it is needed.
+TEST_F(SavedClientState, ThatIsDamagedIsRefusedWhenItIsNeeded) {
+  const Versions saved = stopped_run(states_);
+  std::string bytes = content(file(4, 2));
+  bytes.back() = static_cast<char>(bytes.back() ^ 1);
+  put(file(4, 2), bytes);
+  ClientStateStore store(1 << 20, states_);
+  store.keep(saved);
+  store.restore(saved);
+  EXPECT_EQ(value(store, 3), 31);
+  expect_says(message<DataError>([&] { store.get(4); }), file(4, 2).string() + ": damaged");
+}
+
+TEST_F(SavedClientState, OnAFullDiskIsSaidAndSavedLater) {
+  for (const std::int64_t numbers : {16, 100'000}) {  // of less and of more than a buffer
+    SCOPED_TRACE(numbers);
+    ClientStateStore store(1 << 20, states_);
+    ClientState large = state(3);
+    large.correction["h"] = at::full({numbers}, 3, at::kDouble);
+    store.put(3, 1, large);
+    store.publish(1, {3});
+    {
+      const DiskOf disk(100);
+      const std::string why = message<RunError>([&] { store.save(); });
+      expect_says(why, file(3, 1).string() + ": cannot keep a client's state: File too large");
+      expect_says(why, "engine.state_memory");
+    }
+    EXPECT_FALSE(there(3, 1)) << "half of a state takes room and is of no use";
+    EXPECT_EQ(value(store, 3), 3);
+    EXPECT_EQ(store.save(), (Versions{{3, 1, 8 * numbers}}));
+    store.keep(store.save());
+    store.restore(store.save());
+    EXPECT_EQ(value(store, 3), 3);
+    store.keep({});
+  }
+}
+
+TEST_F(SavedClientState, ThatDoesNotFitIntoMemoryOrOnTheDisk) {
+  ClientStateStore store(0, states_);
+  const DiskOf disk(100);
+  expect_says(message<RunError>([&] { store.put(3, 1, state(1)); }),
+              file(3, 1).string() + ": cannot keep a client's state: File too large");
+  EXPECT_FALSE(there(3, 1));
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 
 #include "engine/every_method.h"
 #include "engine/example_data.h"
+#include "engine/named_arrays.h"
 #include "fedvg/error.h"
 #include "toy_federation.h"
 
@@ -372,6 +373,90 @@ TEST(LiveTaps, DoNotHoldWhereTheyAreRefused) {
     }
     EXPECT_GT(apart, 1e-8);
   }
+}
+
+// What crop() has left behind, for a federation that goes on.
+
+struct Cropping {
+  Layout whole;
+  DeadTaps dead;
+
+  explicit Cropping(bool moving, std::unique_ptr<Model> model = tiny_maps()) {
+    whole = layout_of(*model, false);
+    const auto live = model->crop_to_live_taps(kInput);
+    dead = DeadTaps(whole, layout_of(*model, false, live, tail_of(moving, true)), live);
+  }
+  at::Tensor random(std::uint64_t seed) const {
+    Random random(seed, "test");
+    at::Tensor w = at::zeros({whole.size()}, at::kDouble);
+    for (std::size_t l = 0; l < whole.tensors(); ++l) {
+      at::Tensor own = whole.segment(w, l);
+      for (std::int64_t i = 0; i < own.numel(); ++i) own[i].fill_(random.normal());
+    }
+    return w;
+  }
+};
+
+/// As a file brings it back.
+TensorMap written_and_read(const TensorMap& state) {
+  TensorMap read;
+  for (const auto& [name, tensor] : state) read[name] = to_tensor(to_array(name, tensor));
+  return read;
+}
+
+TEST(DeadTaps, GoOnFromTheirState) {
+  for (const bool moving : {false, true}) {
+    Cropping one(moving), other(moving);
+    one.dead.crop(one.random(1), true);
+    at::Tensor cropped = one.dead.crop(one.random(2), !moving);
+    if (moving) cropped.mul_(0.75);  // weight decay
+    other.dead.crop(other.random(9), true);
+    other.dead.set_state(written_and_read(one.dead.state()));
+    EXPECT_TRUE(other.dead.restore(cropped).equal(one.dead.restore(cropped)));
+    // The directions so far count for a model that is loaded later, too.
+    const at::Tensor next = one.random(3);
+    const at::Tensor a = one.dead.crop(next, false), b = other.dead.crop(next, false);
+    EXPECT_TRUE(a.equal(b));
+    EXPECT_TRUE(other.dead.restore(b).equal(next));
+    EXPECT_TRUE(other.dead.restore(b.mul(0.5)).equal(one.dead.restore(a.mul(0.5))));
+    EXPECT_EQ(written_and_read(one.dead.state()).size(), other.dead.state().size());
+  }
+}
+
+// Without it the whole model is another one: dead taps are in no vector.
+TEST(DeadTaps, AreNotInTheCroppedModel) {
+  Cropping one(true), other(true);
+  const at::Tensor cropped = one.dead.crop(one.random(1), true);
+  other.dead.crop(other.random(9), true);
+  EXPECT_FALSE(other.dead.restore(cropped).equal(one.dead.restore(cropped)));
+}
+
+TEST(DeadTaps, OfAnotherModelAreRefused) {
+  Cropping tiny(true);
+  tiny.dead.crop(tiny.random(1), true);
+  const TensorMap state = tiny.dead.state();
+  const auto refused = [&](const TensorMap& given, bool moving = true) {
+    Cropping other(moving);
+    other.dead.crop(other.random(1), true);
+    try {
+      other.dead.set_state(given);
+    } catch (const DataError& error) {
+      return std::string(error.what());
+    }
+    return std::string("taken");
+  };
+  EXPECT_EQ(refused(state), "taken");
+  EXPECT_EQ(refused({}), "live taps of another model");
+  EXPECT_EQ(refused(state, false), "live taps of another model");  // no tails
+  std::size_t tried = 0;
+  for (const auto& [name, tensor] : state) {
+    if (name.ends_with("direction.0")) continue;  // that there may be fewer of
+    TensorMap without = state;
+    without.erase(name);
+    EXPECT_EQ(refused(without), "live taps of another model") << name;
+    ++tried;
+  }
+  EXPECT_EQ(tried, 6U);  // of two kernels the dead taps, their lengths, and one direction's
 }
 
 // A whole federation of a network that is registered.

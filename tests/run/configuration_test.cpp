@@ -280,6 +280,44 @@ TEST_F(ConfigurationTest, DroppedOptionsOfAReplacedPartAreSaid) {
   EXPECT_THAT(configuration.notes, ElementsAre(HasSubstr("dropped alpha")));
 }
 
+TEST_F(ConfigurationTest, CheckpointsHaveASection) {
+  const CheckpointOptions usual = load("").checkpoint;
+  EXPECT_EQ(usual.every, 10);
+  EXPECT_EQ(usual.keep, 2);
+  EXPECT_EQ(usual.best, "val_accuracy");
+  const auto configuration = load("[checkpoint]\nevery = 0\nkeep = 1\nbest = \"val_loss\"\n");
+  EXPECT_EQ(configuration.checkpoint.every, 0);
+  EXPECT_EQ(configuration.checkpoint.keep, 1);
+  EXPECT_EQ(configuration.checkpoint.best, "val_loss");
+  EXPECT_EQ(load(configuration.text()).resolved, configuration.resolved);
+  EXPECT_THAT(
+      problems_of("[checkpoint]\nevery = -1\nkeep = 0\n"),
+      ElementsAre(HasSubstr("a.toml:2: checkpoint.every"), HasSubstr("a.toml:3: checkpoint.keep")));
+}
+
+// The best model is never chosen by test data.
+TEST_F(ConfigurationTest, TheBestIsNotByTheTestSet) {
+  for (const char* metric : {"test_accuracy", "test_loss", "accuracy", ""}) {
+    EXPECT_THAT(problems_of("[checkpoint]\nbest = \"" + std::string(metric) + "\"\n"),
+                ElementsAre(AllOf(HasSubstr("a.toml:2: checkpoint.best"), HasSubstr("val_accuracy"),
+                                  HasSubstr("val_loss"), HasSubstr("val_balanced_accuracy"),
+                                  HasSubstr("val_macro_f1"), HasSubstr("val_macro_auroc"))))
+        << metric;
+  }
+}
+
+TEST_F(ConfigurationTest, StoppingEarlyNeedsAValidationSet) {
+  const std::string none = "[validation]\nsource = \"none\"\n[train]\npatience = ";
+  EXPECT_THAT(problems_of(none + "3\n"),
+              ElementsAre(AllOf(HasSubstr("a.toml:4: train.patience: "), HasSubstr("D_val"),
+                                HasSubstr("holdout"))));
+  EXPECT_THAT(problems_of(none + "0\n"), IsEmpty());
+  EXPECT_THAT(problems_of("[train]\npatience = -1\n"),
+              ElementsAre(HasSubstr("a.toml:2: train.patience")));
+  EXPECT_EQ(load("[train]\npatience = 3\n").train.patience, 3);
+  EXPECT_EQ(load("").train.patience, 0);
+}
+
 TEST_F(ConfigurationTest, EverySectionCanBeListed) {
   for (const auto& section : sections()) {
     if (section.name.empty()) continue;

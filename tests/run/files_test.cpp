@@ -1,17 +1,13 @@
-// Files that are whole or absent, also when the disk is full. A full disk is a limit on
-// the size of files, whose signal is ignored: write() then fails, as on a full disk,
-// after a part of the bytes.
+// Files that are whole or absent, also when the disk is full.
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <csignal>
-
 #include "fedvg/error.h"
+#include "full_disk.h"
 #include "run/growing_file.h"
 #include "run/log_file.h"
 #include "run/testing.h"
@@ -21,24 +17,6 @@ namespace fedvg {
 namespace {
 
 using ::testing::HasSubstr;
-
-class DiskOf {
- public:
-  explicit DiskOf(rlim_t bytes) {
-    ::getrlimit(RLIMIT_FSIZE, &before_);
-    handler_ = std::signal(SIGXFSZ, SIG_IGN);
-    const rlimit limit = {bytes, before_.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  ~DiskOf() {
-    ::setrlimit(RLIMIT_FSIZE, &before_);
-    std::signal(SIGXFSZ, handler_);
-  }
-
- private:
-  rlimit before_ = {};
-  void (*handler_)(int) = nullptr;
-};
 
 std::size_t files_in(const std::filesystem::path& folder) {
   return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder), {}));
@@ -161,6 +139,40 @@ TEST(GrowingFile, DoesNotTakeOverAFileThatIsThere) {
   EXPECT_EQ(content_of(path), "of another run\n");
 }
 
+TEST(GrowingFile, GoesOnBehindWhatCounts) {
+  const TestFolder folder;
+  const auto path = folder.file("rounds.csv", "header\n1\n2\n3, not wh");
+  {
+    GrowingFile file(path, 11);
+    EXPECT_EQ(file.size(), 11);
+    EXPECT_EQ(content_of(path), "header\n1\n2\n");
+    file.append("3\n");
+    EXPECT_EQ(content_of(path), "header\n1\n2\n3\n");
+    file.cut_to(9);
+    EXPECT_EQ(content_of(path), "header\n1\n");
+    const DiskOf disk(10);
+    EXPECT_THROW(file.append("too long\n"), RunError);
+    EXPECT_EQ(content_of(path), "header\n1\n");
+  }
+  GrowingFile whole(path, 9);
+  whole.append("2\n");
+  EXPECT_EQ(content_of(path), "header\n1\n2\n");
+  GrowingFile nothing(path, 0);
+  EXPECT_EQ(content_of(path), "");
+}
+
+TEST(GrowingFile, DoesNotGoOnInOneThatIsTooShortOrNotThere) {
+  const TestFolder folder;
+  const auto path = folder.file("rounds.csv", "header\n");
+  EXPECT_THAT(message_of<RunError>([&] { GrowingFile(path, 8); }),
+              HasSubstr(path.string() + ": shorter than the checkpoint says"));
+  EXPECT_EQ(content_of(path), "header\n");
+  const auto absent = folder.path() / "absent.csv";
+  EXPECT_THAT(message_of<RunError>([&] { GrowingFile(absent, 0); }),
+              HasSubstr("absent.csv: cannot be written: No such file"));
+  EXPECT_FALSE(std::filesystem::exists(absent));
+}
+
 TEST(LogFile, HasTimeAndLevelAndTakesNoMessageForAFormat) {
   const TestFolder folder;
   LogFile log(folder.path() / "log.txt");
@@ -170,6 +182,15 @@ TEST(LogFile, HasTimeAndLevelAndTakesNoMessageForAFormat) {
       content_of(folder.path() / "log.txt"),
       ::testing::MatchesRegex("....-..-..T..:..:..\\....[+-]..:.. info    100 clients \\{\\}\n"
                               "....-..-..T..:..:..\\....[+-]..:.. warning client 3 rejected\n"));
+}
+
+TEST(LogFile, GoesOnAtTheEndOfOneThatIsThere) {
+  const TestFolder folder;
+  const auto path = folder.file("log.txt", "what was before\n");
+  LogFile(path).info("one");
+  LogFile(path).info("two");
+  EXPECT_THAT(content_of(path),
+              ::testing::MatchesRegex("what was before\n.* info    one\n.* info    two\n"));
 }
 
 TEST(LogFile, AFullDiskIsAnErrorThatNamesIt) {

@@ -72,15 +72,17 @@ TEST_F(RunFolderTest, TablesHaveTheDocumentedColumns) {
             "round,test_accuracy,test_loss,val_accuracy,val_loss,participants,rejected,weight_min,"
             "weight_max,weight_entropy,bytes_down,bytes_up,seconds,seconds_train,seconds_score,"
             "seconds_combine,seconds_evaluate,test_balanced_accuracy,val_balanced_accuracy,"
-            "test_macro_f1,val_macro_f1,test_macro_auroc,val_macro_auroc,scored\n"
-            "1,0.5,1.25,,,2,1,1,1,,80,80,1.5,0.5,0.25,0.125,0.0625,0.625,,0.375,,,,48\n");
+            "test_macro_f1,val_macro_f1,test_macro_auroc,val_macro_auroc,scored,clients_evaluated,"
+            "clients_accuracy_mean,clients_accuracy_weighted,clients_accuracy_worst,"
+            "clients_accuracy_std\n"
+            "1,0.5,1.25,,,2,1,1,1,,80,80,1.5,0.5,0.25,0.125,0.0625,0.625,,0.375,,,,48,,,,,\n");
   EXPECT_EQ(content("classes.csv"),
             "round,class,samples,recall\n1,cat,4,0.75\n1,\"dog, wet\",0,\n");
   EXPECT_EQ(content("clients.csv"),
             "round,client,samples,steps,weight,score,norm,loss_first,loss_last,status,"
-            "seconds_train,seconds_score,corrupted\n"
-            "1,4,33,2,1,0.1,10,2.5,1.5,ok,0.75,0.5,\n"
-            "1,0,1,0,0,,,,,not-finite,0,0,\n");
+            "seconds_train,seconds_score,corrupted,accuracy_before,accuracy_after\n"
+            "1,4,33,2,1,0.1,10,2.5,1.5,ok,0.75,0.5,,,\n"
+            "1,0,1,0,0,,,,,not-finite,0,0,,,\n");
   EXPECT_EQ(content("layers.csv"),
             "round,client,tensor,block,norm,weight\n"
             "1,4,fc.weight,fc,8,1\n1,4,fc.bias,fc,12,1\n"
@@ -100,7 +102,7 @@ TEST_F(RunFolderTest, ARoundThatWasNotEvaluatedHasNoLineOfAClass) {
   folder.add(result, {});
   EXPECT_EQ(content("classes.csv"), "round,class,samples,recall\n");
   EXPECT_THAT(content("rounds.csv"), HasSubstr("\n1,,,,,2,1,1,1,,80,80,1.5,0.5,0.25,0.125,0.0625"
-                                               ",,,,,,,48\n"));
+                                               ",,,,,,,48,,,,,\n"));
 }
 
 TEST_F(RunFolderTest, TheConfusionNamesClassesOnBothSides) {
@@ -115,8 +117,32 @@ TEST_F(RunFolderTest, CorruptedClientsAreMarkedWhereThereAreAny) {
   result.record.clients[0].corrupted = false;
   result.record.clients[1].corrupted = true;
   folder.add(result, {});
-  EXPECT_THAT(content("clients.csv"), HasSubstr(",0.75,0.5,0\n"));
-  EXPECT_THAT(content("clients.csv"), HasSubstr(",0,0,1\n"));
+  EXPECT_THAT(content("clients.csv"), HasSubstr(",0.75,0.5,0,,\n"));
+  EXPECT_THAT(content("clients.csv"), HasSubstr(",0,0,1,,\n"));
+}
+
+TEST_F(RunFolderTest, WhatClientsWereMeasuredOnComesLast) {
+  RunFolder folder(path_, kDocuments);
+  RoundResult result = a_round(1);
+  result.clients = ClientFigures{
+      .clients = 3, .mean = 0.5, .weighted = 0.25, .worst = 0.125, .deviation = 0.375};
+  result.record.clients[0].accuracy_before = 0.75;
+  result.record.clients[0].accuracy_after = 1;
+  result.record.clients[1].accuracy_before = 0;
+  folder.add(result, {});
+  EXPECT_THAT(content("rounds.csv"), HasSubstr(",48,3,0.5,0.25,0.125,0.375\n"));
+  EXPECT_THAT(content("clients.csv"), HasSubstr(",ok,0.75,0.5,,0.75,1\n"));
+  EXPECT_THAT(content("clients.csv"), HasSubstr(",not-finite,0,0,,0,\n"));
+}
+
+TEST_F(RunFolderTest, AClientThatNeverAnsweredHasALine) {
+  RunFolder folder(path_, kDocuments);
+  RoundResult result = a_round(1);
+  ClientRecord& client = result.record.clients[1] = {.client = 9};
+  client.status = "dropped";
+  client.loss_first = client.loss_last = std::nan("");
+  folder.add(result, {});
+  EXPECT_THAT(content("clients.csv"), HasSubstr("\n1,9,0,0,0,,,,,dropped,0,0,,,\n"));
 }
 
 TEST_F(RunFolderTest, DocumentsAndModelAreThere) {
@@ -133,14 +159,21 @@ TEST_F(RunFolderTest, DocumentsAndModelAreThere) {
 }
 
 TEST_F(RunFolderTest, AFolderThatIsThereIsRefusedAndUntouched) {
-  above_.file("runs/a-fedavg-s1/rounds.csv", "of another run\n");
-  for (const auto& attempt : {message_of<RunError>([&] { RunFolder::check(path_); }),
-                              message_of<RunError>([&] { RunFolder(path_, kDocuments); })}) {
-    EXPECT_THAT(attempt, HasSubstr(path_.string() + " exists already"));
-    EXPECT_THAT(attempt, HasSubstr("--out"));
-  }
-  EXPECT_EQ(content("rounds.csv"), "of another run\n");
+  above_.file("runs/a-fedavg-s1/rounds.csv", "mine\n");
+  const std::string checked = message_of<RunError>([&] { RunFolder::check(path_); });
+  EXPECT_THAT(checked, HasSubstr(path_.string() + " exists already"));
+  EXPECT_THAT(checked, HasSubstr("--out"));
+  const std::string foreign = message_of<RunError>([&] { RunFolder(path_, kDocuments); });
+  EXPECT_THAT(foreign, HasSubstr(path_.string() + ": not the folder of a run"));
   EXPECT_FALSE(std::filesystem::exists(path_ / "config.toml"));
+
+  above_.file("runs/a-fedavg-s1/config.toml", "seed = 9\n");
+  const std::string another = message_of<RunError>([&] { RunFolder(path_, kDocuments); });
+  EXPECT_THAT(another, HasSubstr(path_.string() + " exists already"));
+  EXPECT_THAT(another, HasSubstr("--resume"));
+  EXPECT_EQ(content("config.toml"), "seed = 9\n");
+  EXPECT_EQ(content("rounds.csv"), "mine\n");
+  EXPECT_FALSE(std::filesystem::exists(path_ / ".lock"));
 }
 
 TEST_F(RunFolderTest, CheckingCreatesNothingAndSeesAFileInTheWay) {
@@ -185,6 +218,145 @@ TEST_F(RunFolderTest, AFolderThatCannotBeFilledIsRemovedAgain) {
   std::signal(SIGXFSZ, SIG_DFL);
   EXPECT_THAT(message, HasSubstr("config.toml: cannot be written: "));
   EXPECT_FALSE(std::filesystem::exists(path_));
+}
+
+// --- going on
+
+/// A folder with two rounds, and the tables' sizes after the first.
+class RunGoesOn : public RunFolderTest {
+ protected:
+  RunGoesOn() {
+    RunFolder folder(path_, kDocuments);
+    folder.log().info("first start");
+    folder.add(a_round(1), kTensors);
+    sizes_ = folder.table_sizes();
+    for (const char* table : kTables) after_one_.push_back(content(table));
+    folder.add(a_round(2), kTensors);
+    for (const char* table : kTables) after_two_.push_back(content(table));
+  }
+  RunFolder go_on(const std::optional<TableSizes>& tables) {
+    return RunFolder(path_, std::make_unique<FolderLock>(path_), kDocuments, tables);
+  }
+  std::vector<std::string> tables() {
+    std::vector<std::string> all;
+    for (const char* table : kTables) all.push_back(content(table));
+    return all;
+  }
+
+  static constexpr const char* kTables[] = {"rounds.csv", "clients.csv", "layers.csv",
+                                            "classes.csv"};
+  TableSizes sizes_;
+  std::vector<std::string> after_one_, after_two_;
+};
+
+TEST_F(RunGoesOn, SizesAreThoseOfTheFiles) {
+  EXPECT_EQ(sizes_.rounds, std::ssize(after_one_[0]));
+  EXPECT_EQ(sizes_.clients, std::ssize(after_one_[1]));
+  EXPECT_EQ(sizes_.layers, std::ssize(after_one_[2]));
+  EXPECT_EQ(sizes_.classes, std::ssize(after_one_[3]));
+}
+
+TEST_F(RunGoesOn, BehindTheLinesThatCount) {
+  ASSERT_NE(after_one_, after_two_);
+  RunFolder folder = go_on(sizes_);
+  EXPECT_EQ(tables(), after_one_);
+  folder.add(a_round(2), kTensors);
+  EXPECT_EQ(tables(), after_two_);
+}
+
+TEST_F(RunGoesOn, WithoutACheckpointFromTheStart) {
+  RunFolder folder = go_on(std::nullopt);
+  EXPECT_EQ(content("rounds.csv"), rounds_header());
+  EXPECT_EQ(content("clients.csv"), clients_header());
+  folder.add(a_round(1), kTensors);
+  EXPECT_EQ(tables(), after_one_);
+}
+
+TEST_F(RunGoesOn, DocumentsAreWrittenAnewAndTheLogGrows) {
+  above_.file("runs/a-fedavg-s1/config.toml", "seed = 9\n");
+  RunFolder folder = go_on(sizes_);
+  folder.log().info("second start");
+  EXPECT_EQ(content("config.toml"), "seed = 1\n");
+  EXPECT_THAT(content("log.txt"), ::testing::MatchesRegex(".* first start\n.* second start\n"));
+}
+
+TEST_F(RunGoesOn, WhatAKilledOneLeftHalfIsRemoved) {
+  for (const char* left : {"model.safetensors.part", "config.toml.1.part",
+                           "checkpoints/round-000005.safetensors.part"}) {
+    above_.file(std::string("runs/a-fedavg-s1/") + left, "half");
+  }
+  above_.file("runs/a-fedavg-s1/checkpoints/round-000004.safetensors", "whole");
+  const RunFolder folder = go_on(sizes_);
+  EXPECT_FALSE(std::filesystem::exists(path_ / "model.safetensors.part"));
+  EXPECT_FALSE(std::filesystem::exists(path_ / "config.toml.1.part"));
+  EXPECT_FALSE(std::filesystem::exists(path_ / "checkpoints/round-000005.safetensors.part"));
+  EXPECT_EQ(content("checkpoints/round-000004.safetensors"), "whole");
+}
+
+TEST_F(RunGoesOn, OnlyOneAtATime) {
+  const RunFolder folder = go_on(sizes_);
+  EXPECT_TRUE(FolderLock::taken(path_));
+  EXPECT_THAT(message_of<RunError>([&] { go_on(sizes_); }),
+              HasSubstr(path_.string() + ": another process"));
+  EXPECT_THAT(message_of<RunError>([&] { RunFolder(path_, kDocuments); }),
+              HasSubstr(path_.string() + ": another process"));
+  EXPECT_EQ(tables(), after_one_);
+}
+
+TEST_F(RunGoesOn, TablesThatLackLinesAreNamed) {
+  EXPECT_NO_THROW(RunFolder::check_tables(path_, sizes_));
+  for (const char* table : kTables) {
+    const std::string whole = content(table);
+    const auto name = std::string("runs/a-fedavg-s1/") + table;
+    above_.file(name, after_one_[0].substr(0, 20));
+    const std::string shorter =
+        message_of<DataError>([&] { RunFolder::check_tables(path_, sizes_); });
+    EXPECT_THAT(shorter, HasSubstr((path_ / table).string() + ": shorter"));
+    std::filesystem::remove(path_ / table);
+    EXPECT_THAT(message_of<DataError>([&] { RunFolder::check_tables(path_, sizes_); }),
+                HasSubstr((path_ / table).string() + ": missing"));
+    EXPECT_THROW(go_on(sizes_), RunError);
+    EXPECT_FALSE(FolderLock::taken(path_));
+    above_.file(name, whole);
+  }
+  EXPECT_NO_THROW(RunFolder::check_tables(path_, sizes_));
+}
+
+TEST_F(RunFolderTest, ARunIsKnownByItsConfiguration) {
+  EXPECT_FALSE(RunFolder::holds_run(path_));
+  std::filesystem::create_directories(path_);
+  EXPECT_FALSE(RunFolder::holds_run(path_));
+  above_.file("runs/a-fedavg-s1/.lock", "17\n");
+  above_.file("runs/a-fedavg-s1/config.toml.part", "se");
+  EXPECT_FALSE(RunFolder::holds_run(path_)) << "of a start that was killed";
+  above_.file("runs/a-fedavg-s1/notes.txt", "mine");
+  const std::string foreign = message_of<RunError>([&] { RunFolder::holds_run(path_); });
+  EXPECT_THAT(foreign, HasSubstr(path_.string() + ": not the folder of a run"));
+  EXPECT_THAT(foreign, HasSubstr("--out"));
+  above_.file("runs/a-fedavg-s1/config.toml", "seed = 1\n");
+  EXPECT_TRUE(RunFolder::holds_run(path_));
+  EXPECT_THAT(message_of<RunError>([&] { RunFolder::holds_run(path_ / "notes.txt"); }),
+              HasSubstr("notes.txt: not the folder of a run"));
+}
+
+// --resume of a run that was killed before it began.
+TEST_F(RunFolderTest, AStartThatWasKilledDoesNotStandInTheWay) {
+  above_.file("runs/a-fedavg-s1/.lock", "17\n");
+  above_.file("runs/a-fedavg-s1/config.toml.part", "se");
+  RunFolder folder(path_, kDocuments);
+  EXPECT_EQ(content("config.toml"), "seed = 1\n");
+  EXPECT_FALSE(std::filesystem::exists(path_ / "config.toml.part"));
+  EXPECT_TRUE(FolderLock::taken(path_));
+}
+
+TEST_F(RunFolderTest, TheBestModelLiesBesideTheLast) {
+  RunFolder folder(path_, kDocuments);
+  const NamedArray array{"b", "U8", {1}, {std::byte{7}}};
+  folder.write_best_model({array}, {{"round", "4"}});
+  const auto best = read_safetensors((path_ / "best.safetensors").string());
+  EXPECT_THAT(best.tensors, ::testing::ElementsAre(array));
+  EXPECT_EQ(best.metadata.at("round"), "4");
+  EXPECT_FALSE(std::filesystem::exists(folder.model_path()));
 }
 
 TEST(RunFolderName, TellsConfigurationMethodAndSeed) {

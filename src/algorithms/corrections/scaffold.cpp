@@ -7,6 +7,7 @@
 // a_k is the number of local steps really taken; with momentum, how far these steps go
 // under a constant gradient of 1 (LocalOptimizer::path_length). c_k and c start at 0.
 
+#include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
 #include "algorithms/corrections/path.h"
@@ -70,12 +71,21 @@ class Scaffold final : public Correction {
   }
   void abandon(const Round&) override { c_.drop(); }
 
-  TensorMap state() const override { return c_.state(); }
-  void restore(const TensorMap& state) override { c_.restore(state); }
+  TensorMap state() const override {
+    TensorMap state = c_.state();
+    if (!state.empty()) state["sent"] = at::zeros({}, type_);  // its type
+    return state;
+  }
+  void restore(const TensorMap& state) override {
+    c_.restore(state);
+    if (const auto sent = state.find("sent"); sent != state.end()) {
+      type_ = sent->second.scalar_type();
+    }
+  }
 
  private:
   PendingSum c_{"c"};
-  at::ScalarType type_ = at::kFloat;
+  at::ScalarType type_ = at::kFloat;  // of c on its way to clients
 };
 
 FEDVG_REGISTER(Correction, "scaffold", Scaffold, NoOptions,

@@ -125,6 +125,23 @@ TEST(Scaffold, GoesOnFromASavedControl) {
   }
 }
 
+// In the precision of the clients, before any of them was heard again.
+TEST(Scaffold, SendsASavedControlAsBefore) {
+  for (const at::ScalarType type : {at::kFloat, at::kDouble}) {
+    Server server, other;
+    ClientUpdate update{.samples = 1, .steps = 1};
+    update.extra["dc"] = flat(server.layout, {{1.0 / 3}}).to(type);
+    server.scaffold->accept(update);
+    server.scaffold->after_step(server.round(), server.w);
+    other.scaffold->restore(server.scaffold->state());
+    const at::Tensor sent = server.scaffold->broadcast().at("c"),
+                     again = other.scaffold->broadcast().at("c");
+    EXPECT_EQ(sent.scalar_type(), type);
+    EXPECT_EQ(again.scalar_type(), type);
+    EXPECT_TRUE(again.equal(sent));
+  }
+}
+
 // U38: Adam's steps do not say how large the gradient was, nor do those of a velocity that
 // was there before the round.
 TEST(Scaffold, RefusesLocalStepsOfUnknownLength) {
