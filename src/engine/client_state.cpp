@@ -143,7 +143,15 @@ ClientState ClientStateStore::get(std::int64_t client) {
   if (round == published_.end()) return {};
   const Key key{client, round->second};
   Entry& entry = entries_.at(key);
-  if (!entry.in_memory) return read(file_of(key));
+  if (!entry.in_memory) {
+    try {
+      return read(file_of(key));
+    } catch (const DataError& error) {
+      throw DataError(std::string(error.what()) +
+                      "; a run goes on from the checkpoint before with --resume, once the newest "
+                      "one in its folder checkpoints is removed");
+    }
+  }
   recent_.splice(recent_.end(), recent_, entry.use);
   return entry.state;
 }

@@ -630,6 +630,8 @@ FederationState Federation::save() { return impl_->driver->save(); }
 
 void Federation::restore(const FederationState& state) { impl_->driver->restore(state); }
 
+void Federation::forget_client_states() { impl_->driver->forget_client_states(); }
+
 void Federation::keep_client_states(const std::vector<ClientVersion>& named) {
   impl_->driver->keep_client_states(named);
 }

@@ -11,8 +11,8 @@
 
 #include "data/augmentation.h"
 #include "data/federated_data.h"
-#include "engine/client_version.h"
 #include "engine/client_figures.h"
+#include "engine/client_version.h"
 #include "engine/engine_options.h"
 #include "engine/metrics.h"
 #include "fedvg/method.h"
@@ -177,10 +177,12 @@ class Federation {
   /// take them.
   FederationState save();
   /// In place of the state of the start, of a federation with the same setup. Throws DataError
-  /// when something of it is missing or does not fit; the federation is then of no use.
+  /// when something of it is missing or does not fit; it can be tried with another then.
   void restore(const FederationState& state);
   /// Files of clients' states that stay on the disk until a later call does not name them.
   void keep_client_states(const std::vector<ClientVersion>& named);
+  /// Before a first round: removes files of states that another process left and nothing names.
+  void forget_client_states();
 
  private:
   static inline const std::atomic<bool> kNeverStop = false;

@@ -301,7 +301,8 @@ RoundRecord RoundDriver::run_round(std::int64_t index, const std::vector<std::in
         finished.record = &record.clients[order[position]];
         finished.passes = passes[order[position]];
         train_client(*workers_[worker], start, round, *finished.record, stop, finished);
-        queue.put(position, std::move(finished));
+        // Where somebody else failed meanwhile, that is what the round throws.
+        if (!queue.put(position, std::move(finished))) return;
       } catch (...) {
         queue.close();
         throw;

@@ -95,6 +95,7 @@ class RoundDriver {
   FederationState save();
   void restore(const FederationState& state);
   void keep_client_states(const std::vector<ClientVersion>& named) { states_->keep(named); }
+  void forget_client_states() { states_->restore({}); }
   /// Null: every round is scored on all of D_val.
   ValidationBudget* budget() { return budget_.get(); }
 

@@ -6,7 +6,6 @@
 #include <functional>
 #include <map>
 #include <mutex>
-#include <stdexcept>
 #include <utility>
 
 namespace fedvg {
@@ -20,12 +19,12 @@ class TurnQueue {
   TurnQueue(std::size_t window, std::function<void(Item&&)> consume)
       : window_(window), consume_(std::move(consume)) {}
 
-  /// Consumes the item and all that waited for it, or parks it, or waits. Throws when the
-  /// queue was closed meanwhile, or what the consumer throws (which closes it).
-  void put(std::size_t position, Item&& item) {
+  /// Consumes the item and all that waited for it, or parks it, or waits. false: the queue was
+  /// closed meanwhile, and the item is dropped. Throws what the consumer throws, which closes it.
+  bool put(std::size_t position, Item&& item) {
     std::unique_lock lock(mutex_);
     turn_.wait(lock, [&] { return closed_ || position <= next_ + window_; });
-    if (closed_) throw std::runtime_error("another participant of the round failed");
+    if (closed_) return false;
     waiting_.emplace(position, std::move(item));
     try {
       for (auto first = waiting_.begin(); first != waiting_.end() && first->first == next_;
@@ -41,9 +40,10 @@ class TurnQueue {
       throw;
     }
     turn_.notify_all();
+    return true;
   }
 
-  /// Wakes everybody who waits; they throw.
+  /// Wakes everybody who waits.
   void close() {
     const std::lock_guard lock(mutex_);
     closed_ = true;

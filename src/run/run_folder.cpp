@@ -41,8 +41,15 @@ void write_tensors(const fs::path& path, const std::vector<NamedArray>& model,
   file.commit();
 }
 
-/// What a killed process left unfinished, of files that are renamed into place.
-bool is_unfinished(const fs::path& path) { return path.extension() == ".part"; }
+/// What a killed process left unfinished, of files that are renamed into place (WholeFile).
+bool is_unfinished(const fs::path& path) {
+  if (path.extension() != ".part") return false;
+  const std::string name = path.filename().string();
+  constexpr const char* kOwn[] = {
+      "config.toml.",       "environment.json.", "partition.json.", "confusion.csv.", "run.json.",
+      "model.safetensors.", "best.safetensors.", "round-",          "best-round-"};
+  return std::ranges::any_of(kOwn, [&](const char* own) { return name.starts_with(own); });
+}
 
 void remove_unfinished(const fs::path& folder) {
   std::error_code error;

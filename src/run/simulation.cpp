@@ -107,6 +107,8 @@ class Simulation {
       finish();
     } catch (const RunError& error) {
       throw RunError(std::string(error.what()) + "\n" + rescue(error.what()));
+    } catch (const DataError& error) {  // a client's state that is damaged
+      throw DataError(std::string(error.what()) + "\n" + rescue(error.what()));
     }
     if (summary_.all_void()) {
       throw RunError("every round was void: the model is the initial one (" +
@@ -388,6 +390,8 @@ std::optional<std::pair<Checkpoint, RunProgress>> go_back(const std::filesystem:
                          error.what());
     }
   }
+  federation.keep_client_states({});
+  federation.forget_client_states();
   return std::nullopt;
 }
 
@@ -400,12 +404,12 @@ std::filesystem::path run_simulation(RunRequest request, Console& console,
       request.folder.value_or(default_run_folder(request.name, given.method.name, given.seed));
   if (!path.has_filename()) path = path.parent_path();  // "folder/"
   std::unique_ptr<FolderLock> lock;
-  std::string schedule;
+  std::string change;  // of what is asked for, to be said
   if (request.resume && RunFolder::holds_run(path)) {
     lock = std::make_unique<FolderLock>(path);
     check_same_settings(path, given, /*data_known=*/false);
     if (has_ended(path, given, console)) return path;
-    schedule = schedule_note(load_configuration(path / "config.toml"), given);
+    change = schedule_note(load_configuration(path / "config.toml"), given);
   } else if (!request.resume || !std::filesystem::is_directory(path)) {
     RunFolder::check(path);
   }
@@ -417,6 +421,7 @@ std::filesystem::path run_simulation(RunRequest request, Console& console,
     throw OptionError("train.patience: stopping early goes by D_val, and there is none");
   }
   const std::string partition = partition_json(experiment.data());
+  const bool resumes = lock != nullptr;
   if (lock) {
     check_same_settings(path, configuration, /*data_known=*/true);
     check_same_partition(path, partition);
@@ -450,7 +455,8 @@ std::filesystem::path run_simulation(RunRequest request, Console& console,
   Simulation simulation(experiment, *folder, checkpoints, console);
   for (const std::string& problem : problems) simulation.warn_of_checkpoint(problem);
   if (found) simulation.resume(found->first, std::move(found->second));
-  simulation.begin(schedule);
+  if (resumes && !found) change = "there is no checkpoint: the run starts at round 1";
+  simulation.begin(change);
   simulation.train(stop);
   return path;
 }

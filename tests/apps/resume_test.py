@@ -217,8 +217,36 @@ class Resume(ProgramTest):
         (self.folder / "r" / "run.json").unlink()
         done = self.succeeds("run", "tiny.toml", "--out", "r", "--resume", *EACH)
         self.assertNotIn("resumed", done.stderr)
+        self.assertIn("there is no checkpoint: the run starts at round 1", done.stderr)
+        self.assertIn("warning     r/checkpoints/round-000004.safetensors", done.stdout)
         self.succeeds("run", "tiny.toml", "--out", "whole")
         self.assert_equal_ends("r", "whole")
+
+    def test_a_damaged_state_of_a_client_is_named(self):
+        settings = self.set_each("method.name=scaffold", "train.participation=1",
+                                 "engine.state_memory=0", "checkpoint.every=2")
+        self.succeeds("run", "tiny.toml", "--out", "r", *settings)
+        victim = self.folder / "r" / "client-state" / "client-3-round-4.safetensors"
+        content = bytearray(victim.read_bytes())
+        content[-1] ^= 1
+        victim.write_bytes(content)
+        more = ("run", "tiny.toml", "--out", "r", *settings, "--resume", "--set", "train.rounds=6")
+        done = self.fedvg(*more)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn("client-3-round-4.safetensors: damaged", done.stderr)
+        self.assertIn("checkpoint before", done.stderr)
+        (self.folder / "r" / "checkpoints" / "round-000004.safetensors").unlink()
+        self.assertIn("resumed at round 3", self.succeeds(*more).stderr)
+        self.succeeds("run", "tiny.toml", "--out", "whole", *settings, "--set", "train.rounds=6")
+        self.assert_equal_ends("r", "whole")
+
+    def test_states_that_no_checkpoint_names_are_removed(self):
+        settings = self.set_each("method.name=scaffold", "engine.state_memory=0")
+        self.stop_after(3, "r", *settings)
+        states = self.folder / "r" / "client-state"
+        (states / "client-5-round-99.safetensors").write_text("of a killed process")
+        self.succeeds("run", "tiny.toml", "--out", "r", *settings, "--resume")
+        self.assertNotIn("client-5-round-99.safetensors", [p.name for p in states.iterdir()])
 
     def test_two_latest_checkpoints_and_the_best_are_kept(self):
         self.succeeds("run", "tiny.toml", "--out", "r", *EACH, "--set", "train.rounds=6")

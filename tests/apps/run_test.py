@@ -10,7 +10,8 @@ ROUND_COLUMNS = ("round,test_accuracy,test_loss,val_accuracy,val_loss,participan
                  "weight_min,weight_max,weight_entropy,bytes_down,bytes_up,seconds,seconds_train,"
                  "seconds_score,seconds_combine,seconds_evaluate,test_balanced_accuracy,"
                  "val_balanced_accuracy,test_macro_f1,val_macro_f1,test_macro_auroc,"
-                 "val_macro_auroc,scored")
+                 "val_macro_auroc,scored,clients_evaluated,clients_accuracy_mean,"
+                 "clients_accuracy_weighted,clients_accuracy_worst,clients_accuracy_std")
 
 
 class Run(ProgramTest):
@@ -33,7 +34,10 @@ class Run(ProgramTest):
         self.assert_whole(run)
         self.assertEqual({path.name for path in (self.folder / run).iterdir()},
                          {"config.toml", "environment.json", "partition.json", *TABLES,
-                          "confusion.csv", "model.safetensors", "log.txt"})
+                          "confusion.csv", "model.safetensors", "best.safetensors", "log.txt",
+                          "checkpoints", "run.json"})
+        self.assertEqual(json.loads((self.folder / run / "run.json").read_text()),
+                         {"finished": True, "rounds": 4, "stopped": "all rounds"})
         rounds = self.table(run, "rounds.csv")
         self.assertEqual(",".join(rounds[0]), ROUND_COLUMNS)
         self.assertEqual(len(rounds), 4)

@@ -476,5 +476,23 @@ TEST(RoundDriver, EvaluatesAlikeWithAnyNumberOfWorkers) {
   EXPECT_DOUBLE_EQ(first.accuracy, static_cast<double>(right) / 1300);
 }
 
+// Whoever is still at work when another participant fails does not hide why.
+TEST(RoundDriver, ThrowsWhatTheFailingParticipantThrew) {
+  ToyOptions options;
+  options.sizes = {30, 20, 10};
+  options.workers = 2;
+  options.before_training = [](std::int64_t client) {
+    if (client == 1) throw DataError("the disk is gone");
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  };
+  ToyFederation federation(std::move(options));
+  try {
+    federation.round(1, {0, 1, 2});
+    FAIL();
+  } catch (const DataError& error) {
+    EXPECT_STREQ(error.what(), "the disk is gone");
+  }
+}
+
 }  // namespace
 }  // namespace fedvg

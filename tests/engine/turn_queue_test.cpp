@@ -39,7 +39,7 @@ TEST(TurnQueue, MakesAnItemBeyondTheWindowWait) {
 
 TEST(TurnQueue, WakesWhoWaitsWhenItCloses) {
   TurnQueue<int> queue(1, [](int&&) {});
-  std::thread waiting([&] { EXPECT_THROW(queue.put(5, 5), std::runtime_error); });
+  std::thread waiting([&] { EXPECT_FALSE(queue.put(5, 5)); });
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   queue.close();
   waiting.join();
@@ -48,7 +48,7 @@ TEST(TurnQueue, WakesWhoWaitsWhenItCloses) {
 TEST(TurnQueue, PassesOnWhatTheConsumerThrows) {
   TurnQueue<int> queue(2, [](int&&) { throw std::logic_error("no"); });
   EXPECT_THROW(queue.put(0, 0), std::logic_error);
-  EXPECT_THROW(queue.put(1, 1), std::runtime_error);
+  EXPECT_FALSE(queue.put(1, 1));
 }
 
 }  // namespace

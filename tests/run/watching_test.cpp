@@ -69,6 +69,13 @@ TEST(RoundLines, WarnOfVoidRoundsAndNameRejectedClients) {
               ElementsAre("round 5 is void: total weight 0; the model stays as it was"));
 }
 
+// It is what was asked for, round by round.
+TEST(RoundLines, DoNotWarnOfClientsThatDropOut) {
+  RoundRecord record;
+  record.clients = {client_of(1, "ok"), client_of(2, "dropped")};
+  EXPECT_THAT(round_warnings(record), IsEmpty());
+}
+
 TEST(RoundLines, LongListsOfClientsAreCut) {
   RoundRecord record;
   for (int i = 0; i < 12; ++i) record.clients.push_back(client_of(i, "dead"));
@@ -87,6 +94,46 @@ TEST(RunSummary, TellsLastFromBest) {
                           "last        test accuracy 0.6000, loss 1.5000: global model after round "
                           "3, 10000 test images",
                           "best        test accuracy 0.7000, after round 2"));
+}
+
+// U53: what the figures are of, how many clients, after which round; the last that was measured.
+TEST(RunSummary, NamesTheFiguresOfClients) {
+  RunSummary summary;
+  for (std::int64_t round = 48; round <= 51; ++round) {
+    RoundResult result = round_of(round, 0.5);
+    if (round < 51) {
+      result.clients = ClientFigures{
+          .clients = round == 50 ? 100 : 1, .mean = 2.0 / 3, .weighted = 0.2, .deviation = 0.4714};
+    }
+    summary.add(result);
+  }
+  EXPECT_THAT(
+      summary.lines("global model", 10, 0, "images"),
+      ::testing::Contains("clients     global model after round 50 on the training data of "
+                          "100 clients: accuracy mean 0.6667, by samples 0.2000, worst 10 % "
+                          "(10 clients) 0.0000, standard deviation 0.4714"));
+  RoundResult own = round_of(52, 0.5);
+  own.clients =
+      ClientFigures{.clients = 3, .mean = 1, .weighted = 1, .worst = 1, .own_models = true};
+  summary.add(own);
+  EXPECT_THAT(summary.lines("mean over clients' own models", 10, 0, "images"),
+              ::testing::Contains("clients     each client's own model after round 52 on its "
+                                  "training data, 3 clients: accuracy mean 1.0000, by samples "
+                                  "1.0000, worst 10 % (1 client) 1.0000, standard deviation "
+                                  "0.0000"));
+}
+
+TEST(RunSummary, CountsAnswersThatNeverCameInOneLine) {
+  RunSummary summary;
+  for (std::int64_t round = 1; round <= 3; ++round) {
+    RoundResult result = round_of(round, 0.5);
+    result.record.participants = 10;
+    result.record.clients = {client_of(1, "dropped"), client_of(round, "dropped")};
+    summary.add(result);
+  }
+  const auto lines = summary.lines("global model", 10, 0, "images");
+  EXPECT_EQ(lines.size(), 4u);  // finished, last, best, dropped
+  EXPECT_EQ(lines.back(), "dropped     6 of 30 answers never came (train.drop_out)");
 }
 
 TEST(RunSummary, RepeatsNotesAndWarnings) {
