@@ -57,7 +57,7 @@ if(FEDVG_SANITIZE MATCHES "undefined")
   add_link_options(-fno-sanitize=vptr)
   list(APPEND FEDVG_SANITIZER_ENVIRONMENT "UBSAN_OPTIONS=print_stacktrace=1")
 endif()
-if(FEDVG_SANITIZE MATCHES "address")
+if(FEDVG_SANITIZE MATCHES "address" AND NOT FEDVG_SANITIZE MATCHES "fuzzer")
   # Unoptimised: with its checks, a file takes twice as long to compile at -O1.
   add_compile_options(-O0 -g1)
   list(APPEND FEDVG_SANITIZER_ENVIRONMENT

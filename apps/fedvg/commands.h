@@ -16,6 +16,7 @@
 namespace fedvg {
 
 void add_run_command(CLI::App& program, const MallocSettings& malloc);
+void add_sweep_command(CLI::App& program);
 void add_compare_command(CLI::App& program);
 void add_check_command(CLI::App& program);
 void add_list_command(CLI::App& program);
@@ -39,12 +40,16 @@ class ConfigurationArguments {
   Configuration load() const;
   /// The same of TOML that the program holds; `name` stands for the file in messages.
   Configuration load_text(const std::string& text, const std::string& name) const;
+  /// --set and --workers, for what is loaded elsewhere. Throws OptionError with every mistake in
+  /// them and in --device.
+  std::vector<config::Override> overrides() const;
   const std::filesystem::path& file() const { return file_; }
   void set_file(const std::filesystem::path& file) { file_ = file; }
   const std::string& device() const { return device_; }
 
  private:
   using Overrides = std::vector<config::Override>;
+  Overrides read_overrides(std::vector<std::string>& problems) const;
   Configuration load_with(const std::function<Configuration(const Overrides&)>& load) const;
 
   std::filesystem::path file_;

@@ -4,10 +4,10 @@
 #include "commands.h"
 #include "config/nearest.h"
 #include "fedvg/error.h"
-#include "run/compare.h"
-#include "run/comparison_table.h"
+#include "run/comparison/compare.h"
+#include "run/comparison/comparison_table.h"
+#include "run/comparison/named_runs.h"
 #include "run/console.h"
-#include "run/named_runs.h"
 
 namespace fedvg {
 namespace {

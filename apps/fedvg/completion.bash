@@ -6,7 +6,7 @@ _fedvg() {
   local command=${COMP_WORDS[1]}
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    COMPREPLY=($(compgen -W "run compare check partition evaluate bench list --help --version" -- "$word"))
+    COMPREPLY=($(compgen -W "run sweep compare check partition evaluate bench list --help --version" -- "$word"))
     return
   fi
   if [[ $command == bench && $before == --data ]]; then
@@ -15,21 +15,23 @@ _fedvg() {
   fi
   case $before in
     --device) COMPREPLY=($(compgen -W "cpu cuda:0" -- "$word")); return ;;
-    --format) COMPREPLY=($(compgen -W "text csv markdown" -- "$word")); return ;;
+    --format) COMPREPLY=($(compgen -W "text markdown csv latex" -- "$word")); return ;;
     --part) COMPREPLY=($(compgen -W "test validation training" -- "$word")); return ;;
     --data) COMPREPLY=($(compgen -f -X '!*.toml' -- "$word") $(compgen -d -S / -- "$word")); return ;;
     --out | -o | --output | --predictions) COMPREPLY=($(compgen -f -- "$word")); return ;;
-    --set | --workers | --metric | --last | --rounds) return ;;
+    --at) COMPREPLY=($(compgen -W "final best last:10" -- "$word")); return ;;
+    --set | --workers | --jobs | --metric | --last | --rows | --columns | --baseline | --rounds) return ;;
   esac
   if [[ $word == -* ]]; then
     local options="--help"
     case $command in
-      run) options+=" --set --out --workers --device" ;;
+      sweep) options+=" --set --out --jobs --dry-run --workers --device" ;;
+      run) options+=" --set --out --resume --workers --device" ;;
       check) options+=" --set --workers --device" ;;
       partition) options+=" --set --output" ;;
       evaluate) options+=" --data --set --part --predictions --workers --device" ;;
       bench) options+=" --list --rounds --data --json --set --workers --device" ;;
-      compare) options+=" --metric --last --format" ;;
+      compare) options+=" --rows --columns --metric --at --last --baseline --format" ;;
       list) options+=" --markdown" ;;
     esac
     COMPREPLY=($(compgen -W "$options" -- "$word"))

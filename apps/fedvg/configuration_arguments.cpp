@@ -70,10 +70,17 @@ Configuration ConfigurationArguments::load_text(const std::string& text,
       [&](const Overrides& overrides) { return load_configuration_text(text, name, overrides); });
 }
 
-Configuration ConfigurationArguments::load_with(
-    const std::function<Configuration(const Overrides&)>& load) const {
-  Overrides overrides;
+std::vector<config::Override> ConfigurationArguments::overrides() const {
   std::vector<std::string> problems;
+  Overrides overrides = read_overrides(problems);
+  if (!problems.empty()) throw OptionError(problems);
+  return overrides;
+}
+
+// Also looks at --device, which becomes none.
+ConfigurationArguments::Overrides ConfigurationArguments::read_overrides(
+    std::vector<std::string>& problems) const {
+  Overrides overrides;
   const auto collect = [&](auto read) {
     try {
       overrides.push_back(read());
@@ -88,6 +95,13 @@ Configuration ConfigurationArguments::load_with(
   if (!is_device(device_)) {
     problems.push_back("--device " + device_ + ": wanted cpu or cuda:N, such as cuda:0");
   }
+  return overrides;
+}
+
+Configuration ConfigurationArguments::load_with(
+    const std::function<Configuration(const Overrides&)>& load) const {
+  std::vector<std::string> problems;
+  const Overrides overrides = read_overrides(problems);
   try {
     Configuration configuration = load(overrides);
     if (problems.empty()) return configuration;

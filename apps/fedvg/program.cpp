@@ -29,6 +29,7 @@ void print_error(const std::string& message, const char* kind = "error: ") {
 
 void add_commands(CLI::App& program, const MallocSettings& malloc) {
   add_run_command(program, malloc);
+  add_sweep_command(program);
   add_compare_command(program);
   add_check_command(program);
   add_partition_command(program);
@@ -81,7 +82,7 @@ int report_usage(const CLI::ParseError& error, const CLI::App& program) {
   const CLI::App& command = chosen.empty() ? program : *chosen.front();
   std::string message =
       chosen.empty() && program.remaining().empty()
-          ? "no command given: run, compare, check, partition, evaluate, bench or list"
+          ? "no command given: run, sweep, compare, check, partition, evaluate, bench or list"
           : error.what();
   std::replace(message.begin(), message.end(), '\n', ' ');
   for (const std::string& surplus : command.remaining()) {

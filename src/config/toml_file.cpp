@@ -17,6 +17,8 @@ namespace {
 
 constexpr std::size_t kMostBytes = 1 << 20;
 constexpr std::size_t kMostKeyParts = 32;
+// Of keys and values together: what is written inline must be read again.
+constexpr int kMostLevels = 32;
 
 [[noreturn]] void refuse(const std::string& name, std::int64_t line, const std::string& message) {
   throw OptionError(Source{name, line}.text() + ": " + message);
@@ -82,7 +84,8 @@ class Conversion {
  public:
   explicit Conversion(std::string name) : name_(std::move(name)) {}
 
-  Table table(const toml::table& from) const {
+  // `level` counts from 1.
+  Table table(const toml::table& from, int level) const {
     struct Placed {
       toml::source_position at;
       const toml::key* key;
@@ -95,27 +98,30 @@ class Conversion {
     });
     Table table;  // its keys are unique already: set() would look for each
     for (const auto& [at, key, node] : placed) {
-      table.entries().emplace_back(std::string(key->str()), value(*node, at.line));
+      table.entries().emplace_back(std::string(key->str()), value(*node, at.line, level));
     }
     return table;
   }
 
  private:
-  Value value(const toml::node& node, std::int64_t line) const {
-    Value result = content(node, line);
+  Value value(const toml::node& node, std::int64_t line, int level) const {
+    if (level > kMostLevels) {
+      refuse(name_, line, "nested deeper than " + std::to_string(kMostLevels) + " levels");
+    }
+    Value result = content(node, line, level);
     result.source = {name_, line};
     return result;
   }
 
-  Value content(const toml::node& node, std::int64_t line) const {
+  Value content(const toml::node& node, std::int64_t line, int level) const {
     if (const auto* v = node.as_boolean()) return v->get();
     if (const auto* v = node.as_integer()) return v->get();
     if (const auto* v = node.as_floating_point()) return v->get();
     if (const auto* v = node.as_string()) return v->get();
-    if (const auto* v = node.as_table()) return table(*v);
+    if (const auto* v = node.as_table()) return table(*v, level + 1);
     if (const auto* v = node.as_array()) {
       Array array;
-      for (const auto& item : *v) array.push_back(value(item, item.source().begin.line));
+      for (const auto& item : *v) array.push_back(value(item, item.source().begin.line, level + 1));
       return array;
     }
     refuse(name_, line, "no option takes a date or time; put quotes around a text");
@@ -130,7 +136,7 @@ Table read_toml(std::string_view text, const std::string& name) {
   if (text.size() > kMostBytes) refuse(name, 0, "larger than 1 MiB, which is no configuration");
   check_key_depth(text, name);
   try {
-    return Conversion(name).table(toml::parse(text));
+    return Conversion(name).table(toml::parse(text), 1);
   } catch (const toml::parse_error& e) {
     refuse(name, e.source().begin.line, std::string(e.description()));
   } catch (const FailedAssertion&) {

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <optional>
+#include <system_error>
 
 #include "config/nearest.h"
 #include "data/choice.h"
@@ -17,6 +19,11 @@ namespace {
 constexpr std::int64_t kNone = -1;
 
 std::string file_text(const std::string& path) {
+  std::error_code ignored;
+  const auto status = std::filesystem::status(path, ignored);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+    throw DataError(path + ": not a file (validation.mapping)");
+  }
   std::ifstream file(path, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(file), {}};
   if (!file) throw DataError(path + ": cannot be read (validation.mapping)");

@@ -227,8 +227,8 @@ class LabelClasses {
     names_.assign(different.begin(), different.end());
     if (!numeric_) return;
     std::ranges::stable_sort(names_, {}, value);
-    const auto same = std::ranges::unique(names_, {}, value);  // 1 and 1.0
-    names_.erase(same.begin(), same.end());
+    const auto same = [](const auto& a, const auto& b) { return value(a) == value(b); };
+    names_.erase(std::unique(names_.begin(), names_.end(), same), names_.end());  // 1 and 1.0
   }
 
   const std::vector<std::string>& names() const { return names_; }

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "config/toml_text.h"
 #include "data/file_bytes.h"
 #include "data/utf8.h"
 #include "fedvg/error.h"
@@ -17,7 +18,7 @@ using Json = nlohmann::json;
 std::string at(std::size_t position) { return ", position " + std::to_string(position) + ": "; }
 
 std::string text(const Json& value) {
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return config::shortened(value.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 // Of a whole number: in [0, limit)?
@@ -86,18 +87,25 @@ class Holders {
   std::vector<std::int64_t> of_;
 };
 
-// The parser keeps the last of several values of a key, and says nothing.
-class SingleKeys {
- public:
-  explicit SingleKeys(const std::string& path) : path_(path) {}
+constexpr int kDeepest = 32;  // of what is written deeper, printing a value overflows the stack
 
-  bool operator()(int, Json::parse_event_t event, const Json& parsed) {
-    if (event == Json::parse_event_t::object_start) keys_.emplace_back();
-    if (event == Json::parse_event_t::object_end) keys_.pop_back();
-    if (event != Json::parse_event_t::key) return true;
+// The parser keeps the last of several values of a key, and says nothing; it takes any depth.
+class Watch {
+ public:
+  explicit Watch(const std::string& path) : path_(path) {}
+
+  bool operator()(int depth, Json::parse_event_t event, const Json& parsed) {
+    using Event = Json::parse_event_t;
+    if ((event == Event::object_start || event == Event::array_start) && depth >= kDeepest) {
+      throw DataError(path_ + ": lists or objects nested deeper than " + std::to_string(kDeepest) +
+                      " levels");
+    }
+    if (event == Event::object_start) keys_.emplace_back();
+    if (event == Event::object_end) keys_.pop_back();
+    if (event != Event::key) return true;
     const auto key = parsed.get<std::string>();
     if (keys_.back().insert(key).second) return true;
-    throw DataError(path_ + ": the key \"" + escaped(key) + "\" is given twice");
+    throw DataError(path_ + ": the key \"" + escaped(config::shortened(key)) + "\" is given twice");
   }
 
  private:
@@ -110,11 +118,13 @@ class SingleKeys {
 Json read_json(const std::string& path) {
   const auto bytes = read_file_bytes(path);
   try {
-    return Json::parse(bytes, SingleKeys(path));
-  } catch (const Json::parse_error& error) {
+    return Json::parse(bytes, Watch(path));
+  } catch (const Json::exception& error) {  // a number that no double holds is no parse_error
     std::string reason = error.what();
     if (const auto end = reason.find("] "); end != std::string::npos) reason.erase(0, end + 2);
-    throw DataError(path + " is not JSON: " + reason);
+    constexpr std::size_t kLongest = 200;  // it cites the whole of a text that is not closed
+    if (reason.size() > kLongest) reason.erase(std::min(reason.find("; last read"), kLongest));
+    throw DataError(path + " is not JSON: " + escaped(reason));
   }
 }
 

@@ -14,7 +14,8 @@ namespace fedvg {
 // Lists of indexes in JSON files: partitions (samples of clients), cohorts (clients of
 // rounds). Everything here throws DataError naming file, list, position and value.
 
-/// Parses a JSON file; a key that an object has twice is refused.
+/// Parses a JSON file; a key that an object has twice is refused, and nesting deeper than 32
+/// levels.
 nlohmann::json read_json(const std::string& path);
 
 /// A list of whole numbers in [0, limit) without repeats. `place` ("p.json: client 3") and

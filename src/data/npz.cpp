@@ -37,7 +37,9 @@ void check_content(const std::filesystem::path& path) {
 // A member of an archive, unpacked front to back.
 class MemberStream final : public ByteStream {
  public:
-  MemberStream(zip_t* archive, zip_uint64_t index, std::string name) : name_(std::move(name)) {
+  // `file_bytes`: of the archive.
+  MemberStream(zip_t* archive, std::uint64_t file_bytes, zip_uint64_t index, std::string name)
+      : name_(std::move(name)) {
     zip_stat_t stat;
     if (zip_stat_index(archive, index, 0, &stat) != 0) fail(zip_strerror(archive));
     if (stat.encryption_method != ZIP_EM_NONE) {
@@ -46,7 +48,7 @@ class MemberStream final : public ByteStream {
     file_ = zip_fopen_index(archive, index, 0);
     if (!file_) fail(zip_strerror(archive));
     left_ = stat.size;
-    packed_ = stat.comp_size;
+    packed_ = std::min<std::uint64_t>(stat.comp_size, file_bytes);
     stored_ = stat.comp_method == ZIP_CM_STORE;
   }
   ~MemberStream() override { zip_fclose(file_); }
@@ -154,7 +156,8 @@ NpyArray NpzFile::read(const std::string& key) const {
     throw DataError(path_ + " has no array " + key + "; it has " + some_of(keys()));
   }
   const std::string name = path_ + ": " + key;
-  MemberStream stream(archive_->get(), static_cast<zip_uint64_t>(member - members.begin()), name);
+  MemberStream stream(archive_->get(), file_bytes(path_),
+                      static_cast<zip_uint64_t>(member - members.begin()), name);
   return read_npy(stream, name);
 }
 

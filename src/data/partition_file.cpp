@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "config/nearest.h"
+#include "config/toml_text.h"
 #include "data/index_lists.h"
 #include "data/utf8.h"
 #include "fedvg/error.h"
@@ -30,24 +31,28 @@ void check_keys(const Json& file, const std::string& path) {
 }
 
 std::string described(const DataIdentity& data) {
-  return "\"" + data.name + "\" with " + std::to_string(data.samples) +
-         " training samples, fingerprint " + data.fingerprint;
+  return "\"" + escaped(config::shortened(data.name)) + "\" with " + std::to_string(data.samples) +
+         " training samples, fingerprint " + escaped(config::shortened(data.fingerprint));
+}
+
+bool is_count(const Json& value) {
+  return value.is_number_unsigned() && value.get<std::uint64_t>() <= std::uint64_t{INT64_MAX};
 }
 
 // Was the file written for `data`? What it does not record is taken on trust.
 void check_identity(const Json& recorded, const std::string& path, const DataIdentity& data) {
   if (!recorded.is_object()) throw DataError(path + ": \"data\" must be an object");
   check_known(recorded, {"name", "samples", "fingerprint"}, "in \"data\"", path);
-  DataIdentity other{.name = data.name, .samples = data.samples, .fingerprint = data.fingerprint};
-  try {
-    if (recorded.contains("name")) other.name = recorded["name"].get<std::string>();
-    if (recorded.contains("samples")) other.samples = recorded["samples"].get<std::int64_t>();
-    if (recorded.contains("fingerprint")) {
-      other.fingerprint = recorded["fingerprint"].get<std::string>();
-    }
-  } catch (const Json::exception&) {
+  const auto has = [&](const char* key, bool (*is_right)(const Json&)) {
+    if (!recorded.contains(key)) return false;
+    if (is_right(recorded[key])) return true;
     throw DataError(path + ": \"data\" must have a name, a number of samples and a fingerprint");
-  }
+  };
+  const auto is_text = [](const Json& value) { return value.is_string(); };
+  DataIdentity other{.name = data.name, .samples = data.samples, .fingerprint = data.fingerprint};
+  if (has("name", is_text)) other.name = recorded["name"].get<std::string>();
+  if (has("samples", is_count)) other.samples = recorded["samples"].get<std::int64_t>();
+  if (has("fingerprint", is_text)) other.fingerprint = recorded["fingerprint"].get<std::string>();
   const bool same_name = recorded.contains("fingerprint") || other.name == data.name;
   if (same_name && other.samples == data.samples && other.fingerprint == data.fingerprint) return;
   throw DataError(

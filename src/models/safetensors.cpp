@@ -13,6 +13,7 @@
 #include <system_error>
 #include <tuple>
 
+#include "config/toml_text.h"
 #include "fedvg/error.h"
 
 namespace fedvg {
@@ -24,20 +25,29 @@ using OrderedJson = nlohmann::ordered_json;
 static_assert(std::endian::native == std::endian::little, "the format is little-endian");
 
 constexpr std::uint64_t kLongestHeader = 100'000'000;  // as the reference implementation
+constexpr int kDeepest = 2;  // a shape, inside a tensor, inside the header
 constexpr const char* kMetadata = "__metadata__";
 
-// Of a shape, in bytes; empty where a dimension is negative or the product overflows.
+// Of a shape, in bytes; empty where a dimension is negative or the product overflows, also
+// where a zero hides that: the strides of such a tensor would.
 std::optional<std::uint64_t> bytes_of(const std::vector<std::int64_t>& shape,
                                       std::int64_t number_size) {
-  auto product = static_cast<std::uint64_t>(number_size);
+  std::int64_t product = number_size;
+  bool empty = false;
   for (const std::int64_t extent : shape) {
-    if (extent < 0 ||
-        __builtin_mul_overflow(product, static_cast<std::uint64_t>(extent), &product)) {
-      return std::nullopt;
-    }
+    if (extent < 0) return std::nullopt;
+    empty = empty || extent == 0;
+    if (extent > 0 && __builtin_mul_overflow(product, extent, &product)) return std::nullopt;
   }
-  return product;
+  return empty ? 0 : static_cast<std::uint64_t>(product);
 }
+
+// For messages: of bounded length, on one line.
+std::string shown(const std::string& name) {
+  const std::string escaped = config::toml_string(config::shortened(name));
+  return "'" + escaped.substr(1, escaped.size() - 2) + "'";
+}
+std::string shown(const Json& value) { return config::shortened(value.dump()); }
 
 std::string header_of(const std::vector<const NamedArray*>& in_file_order,
                       const std::map<std::string, std::string>& metadata) {
@@ -58,8 +68,17 @@ std::string header_of(const std::vector<const NamedArray*>& in_file_order,
                             {"data_offsets", {begin, begin + tensor->bytes.size()}}};
     begin += tensor->bytes.size();
   }
-  std::string text = header.dump();
+  std::string text;
+  try {
+    text = header.dump();
+  } catch (const Json::exception&) {
+    throw std::logic_error("safetensors: a name or the metadata is not UTF-8");
+  }
   text.append((8 - text.size() % 8) % 8, ' ');
+  if (text.size() > kLongestHeader) {
+    throw std::logic_error("safetensors: a header of " + std::to_string(text.size()) +
+                           " bytes, more than 100 MB");
+  }
   return text;
 }
 
@@ -78,11 +97,18 @@ bool is_of_pytorch(const std::string& path) {
 // One file while it is read; every refusal names it.
 class Reader {
  public:
-  explicit Reader(const std::string& path) : path_(path), in_(path, std::ios::binary) {
+  explicit Reader(const std::string& path) : path_(path) {
+    std::error_code ignored;
+    const auto status = std::filesystem::status(path, ignored);
+    const bool there = std::filesystem::exists(status);
+    if (there && !std::filesystem::is_regular_file(status)) {  // opening a pipe would wait
+      throw DataError(path + ": not a safetensors file: it is " +
+                      (std::filesystem::is_directory(status) ? "a folder" : "not a plain file"));
+    }
+    in_.open(path, std::ios::binary);
     if (!in_) {
       throw DataError(path + ": cannot be opened: " + std::generic_category().message(errno));
     }
-    if (std::filesystem::is_directory(path)) refuse("it is a folder");
     in_.seekg(0, std::ios::end);
     const std::streamoff end = in_.tellg();
     if (!in_ || end < 0) refuse("its size cannot be found; not a plain file?");
@@ -150,23 +176,32 @@ class Reader {
     get(text.data(), length);
     if (text.empty() || text.front() != '{') refuse("its header does not begin with '{'");
 
-    std::vector<std::set<std::string>> keys;  // seen so far, by depth
-    std::optional<std::string> repeated;
-    const auto watch = [&](int, Json::parse_event_t event, Json& parsed) {
-      if (event == Json::parse_event_t::object_start) keys.emplace_back();
-      if (event == Json::parse_event_t::object_end) keys.pop_back();
-      if (event == Json::parse_event_t::key && !keys.back().insert(parsed).second) {
-        repeated = parsed.get<std::string>();
-      }
-      return true;
-    };
     try {
-      Json header = Json::parse(text, watch);
-      if (repeated) refuse("its header names '" + *repeated + "' twice");
-      return header;
+      return Json::parse(text, [this](int depth, Json::parse_event_t event, const Json& parsed) {
+        watch(depth, event, parsed);
+        return true;
+      });
+    } catch (const Json::parse_error& error) {
+      refuse("its header is not JSON, at byte " + std::to_string(error.byte) + " of it");
     } catch (const Json::exception&) {
-      refuse("its header is not JSON");
+      refuse("its header is not JSON, or has a number that is too large");
     }
+  }
+
+  // While the header is parsed: what the parser would pass over, or what takes all stack later.
+  void watch(int depth, Json::parse_event_t event, const Json& parsed) {
+    using Event = Json::parse_event_t;
+    const bool starts = event == Event::object_start || event == Event::array_start;
+    if (starts && depth > kDeepest) {
+      refuse("its header is nested too deep in " + shown(keys_.front().last));
+    }
+    if (event == Event::object_start) keys_.emplace_back();
+    if (event == Event::object_end) keys_.pop_back();
+    if (event != Event::key) return;
+    keys_.back().last = parsed.get<std::string>();
+    if (keys_.back().seen.insert(keys_.back().last).second) return;
+    refuse("its header names " + shown(keys_.back().last) + " twice" +
+           (keys_.size() > 1 ? " in " + shown(keys_.front().last) : ""));
   }
 
   std::map<std::string, std::string> metadata_of(const Json& value) const {
@@ -178,7 +213,9 @@ class Reader {
   }
 
   Entry entry_of(const std::string& name, const Json& value) const {
-    const auto wrong = [&](const std::string& what) { refuse("tensor '" + name + "' " + what); };
+    const auto wrong = [&](const std::string& what) {
+      refuse("tensor " + shown(name) + " " + what);
+    };
     if (!value.is_object() || value.size() != 3 || !value.contains("dtype") ||
         !value.contains("shape") || !value.contains("data_offsets")) {
       wrong("needs dtype, shape and data_offsets, and nothing else");
@@ -190,7 +227,7 @@ class Reader {
         const bool fits =
             number.is_number_unsigned() && number.get<std::uint64_t>() <= std::uint64_t{INT64_MAX};
         if (!fits) {
-          wrong(std::string("has a ") + key + " with " + number.dump() +
+          wrong(std::string("has a ") + key + " with " + shown(number) +
                 ", which is no size that a file can have");
         }
         numbers.push_back(number.get<std::int64_t>());
@@ -200,21 +237,21 @@ class Reader {
     Entry entry;
     entry.array.name = name;
     if (!value["dtype"].is_string() || dtype_size(value["dtype"].get<std::string>()) == 0) {
-      wrong("has dtype " + value["dtype"].dump() +
+      wrong("has dtype " + shown(value["dtype"]) +
             "; known: F64, I64, F32, I32, F16, BF16, U8, BOOL");
     }
     entry.array.dtype = value["dtype"].get<std::string>();
     entry.array.shape = whole_numbers(value["shape"], "shape");
     const auto offsets = whole_numbers(value["data_offsets"], "data_offsets");
     if (offsets.size() != 2 || offsets[0] > offsets[1]) {
-      wrong("has data_offsets " + value["data_offsets"].dump() + ", not [begin, end]");
+      wrong("has data_offsets " + shown(value["data_offsets"]) + ", not [begin, end]");
     }
     entry.begin = static_cast<std::uint64_t>(offsets[0]);
     entry.end = static_cast<std::uint64_t>(offsets[1]);
     const auto size = bytes_of(entry.array.shape, dtype_size(entry.array.dtype));
     if (!size || *size != entry.end - entry.begin) {
-      wrong("of dtype " + entry.array.dtype + " and shape " + value["shape"].dump() +
-            " does not fill its data_offsets " + value["data_offsets"].dump());
+      wrong("of dtype " + entry.array.dtype + " and shape " + shown(value["shape"]) +
+            " does not fill its data_offsets " + shown(value["data_offsets"]));
     }
     return entry;
   }
@@ -223,9 +260,9 @@ class Reader {
     std::uint64_t expected = 0;
     for (const Entry& entry : entries) {
       if (entry.begin != expected) {
-        refuse("tensor '" + entry.array.name + "' begins at byte " + std::to_string(entry.begin) +
-               " where " + std::to_string(expected) + " was due: tensors " +
-               (entry.begin < expected ? "overlap" : "leave a gap"));
+        refuse("tensor " + shown(entry.array.name) + " begins at byte " +
+               std::to_string(entry.begin) + " where " + std::to_string(expected) +
+               " was due: tensors " + (entry.begin < expected ? "overlap" : "leave a gap"));
       }
       expected = entry.end;
     }
@@ -236,9 +273,15 @@ class Reader {
     }
   }
 
+  struct Keys {
+    std::set<std::string> seen;
+    std::string last;
+  };
+
   std::string path_;
   std::ifstream in_;
   std::uint64_t size_ = 0, data_size_ = 0;
+  std::vector<Keys> keys_;  // of the objects that are open
 };
 
 }  // namespace

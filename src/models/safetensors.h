@@ -36,17 +36,18 @@ struct TensorFile {
 /// Hands a file's bytes to `sink`, piece by piece and in order: the header, then each
 /// tensor. Tensors are laid by falling size of their numbers and keep the given order
 /// within one size, so that each starts at a multiple of it. Throws std::logic_error
-/// when names repeat, a dtype is unknown or bytes do not fill the shape: the caller's
-/// mistake.
+/// when names repeat or are not UTF-8, a dtype is unknown, bytes do not fill the shape or the
+/// header would exceed 100 MB: the caller's mistake.
 void encode_safetensors(const std::vector<NamedArray>& tensors,
                         const std::map<std::string, std::string>& metadata,
                         const std::function<void(std::span<const std::byte>)>& sink);
 
 /// Reads a whole file. Throws DataError naming the file when it cannot be read or is not
-/// exactly what the format asks for: the header's length lies or exceeds 100 MB, an
-/// unknown dtype, a repeated name, tensors that overlap, leave gaps or end before or
-/// after the file does. Nothing is allocated on the word of a header that the file's
-/// size does not bear out.
+/// exactly what the format asks for: the header's length lies or exceeds 100 MB, a header
+/// nested deeper than the format is, an unknown dtype, a repeated name, a shape that
+/// overflows, tensors that overlap, leave gaps or end before or after the file does; the
+/// tensor is named too where it is one's fault. Nothing is allocated on the word of a header
+/// that the file's size does not bear out.
 TensorFile read_safetensors(const std::string& path);
 
 }  // namespace fedvg

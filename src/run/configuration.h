@@ -14,7 +14,7 @@
 #include "data/data_options.h"
 #include "engine/engine_options.h"
 #include "fedvg/method.h"
-#include "run/checkpoint_options.h"
+#include "run/checkpoints/checkpoint_options.h"
 
 namespace fedvg {
 

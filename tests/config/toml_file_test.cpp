@@ -116,6 +116,19 @@ TEST(ReadToml, RefusesDepthInsteadOfOverflowing) {
   EXPECT_NE(refusal("x = {a = 'q\\', " + repeated("b.", kDeep) + "b = 1}"), "");
 }
 
+// The parser counts levels of keys and of values apart from each other.
+TEST(ReadToml, WhatItReadsIsReadAgain) {
+  const auto document = [](int keys, int lists) {
+    return "[" + repeated("a.", keys - 1) + "a]\na = " + repeated("[", lists) +
+           repeated("]", lists) + "\n";
+  };
+  const Table deepest = read_toml(document(16, 16), "a.toml");
+  EXPECT_EQ(read_toml(write_toml(deepest), "b.toml"), deepest);
+  for (const auto& [keys, lists] : {std::pair(16, 17), std::pair(31, 20)}) {
+    EXPECT_EQ(refusal(document(keys, lists)), "a.toml:2: nested deeper than 32 levels");
+  }
+}
+
 TEST(ReadToml, DotsOutsideKeysAreNoDepth) {
   const std::string dots = repeated("a.b", 100);
   EXPECT_EQ(refusal("a = '" + dots + "' # " + dots + "\n# " + dots + "\nb = \"\"\"" + dots +

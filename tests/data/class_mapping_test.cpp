@@ -75,6 +75,9 @@ TEST_F(ClassMappingFile, RefusesWhatIsNoMapping) {
   const auto absent = (folder_.path() / "absent.csv").string();
   EXPECT_EQ(message_of<DataError>([&] { read_class_mapping(absent, kOwn, kForeign); }),
             absent + ": cannot be read (validation.mapping)");
+  const auto folder = folder_.path().string();
+  EXPECT_EQ(message_of<DataError>([&] { read_class_mapping(folder, kOwn, kForeign); }),
+            folder + ": not a file (validation.mapping)");
 }
 
 TEST(ClassMapping, WithoutAFileTakesEqualNames) {

@@ -59,6 +59,31 @@ TEST(IndexLists, SaysWhereAFileIsNoJson) {
   EXPECT_THROW(read_json((folder.path() / "absent").string()), DataError);
 }
 
+TEST(IndexLists, NamesTheFileWhateverIsWrongInIt) {
+  const TemporaryFolder folder;
+  const auto reason = [&](const std::string& content) {
+    const auto path = folder.write("p.json", content);
+    const auto message = message_of<DataError>([&] { read_json(path); });
+    EXPECT_TRUE(message.starts_with(path)) << message;
+    EXPECT_LT(message.size(), path.size() + 300);
+    return message.substr(path.size());
+  };
+  EXPECT_EQ(reason("[1e400]"), " is not JSON: number overflow parsing '1e400'");
+  EXPECT_NE(reason("[\"\xff\"]").find("ill-formed UTF-8 byte; last read: '\"\\xff"),
+            std::string::npos);
+  EXPECT_TRUE(reason("[\"" + std::string(5000, 'x')).starts_with(" is not JSON: parse error at"));
+  const std::string deep(100'000, '[');
+  for (const std::string& nested : {deep, deep + std::string(100'000, ']'), "{\"a\":" + deep}) {
+    EXPECT_EQ(reason(nested), ": lists or objects nested deeper than 32 levels");
+  }
+  EXPECT_EQ(reason(R"({"a\n": 1, "a\n": 2})"), R"(: the key "a\x0a" is given twice)");
+  EXPECT_NO_THROW(read_json(folder.write("p.json", std::string(32, '[') + std::string(32, ']'))));
+}
+
+TEST(IndexLists, ShortensTheValueOfAMessage) {
+  EXPECT_LT(refusal("[\"" + std::string(5000, 'x') + "\"]").size(), 200U);
+}
+
 TEST(IndexLists, CountsOwnersFromWhereItIsTold) {
   EXPECT_EQ(message_of<DataError>(
                 [] { index_lists(Json::parse("[[1], 2]"), 10, "c.json", "round", "client", 1); }),

@@ -120,5 +120,19 @@ TEST(NpzFile, RefusesAnArrayThatClaimsMoreThanItsArchiveCanHold) {
   }
 }
 
+// The archive's directory lies too, of sizes before and after deflating.
+TEST(NpzFile, RefusesAMemberThatClaimsMoreThanTheWholeFile) {
+  const TemporaryFolder folder;
+  Bytes bytes = read_file_bytes(
+      write_zip(folder, "set.npz", {{"x.npy", npy_bytes("(900000000,)", counting(9))}}));
+  const std::string text(bytes.begin(), bytes.end());
+  const std::size_t sizes = text.find("PK\x01\x02") + 20;
+  for (const std::size_t at : {sizes + 3, sizes + 7}) bytes[at] = 0x40;  // 2^30 and more
+  const NpzFile file(folder.write("lies.npz", bytes));
+  const std::uint64_t most = bytes.size() * 1032 + (1 << 16);
+  expect_contains(message_of<DataError>([&] { file.read("x"); }),
+                  "at most " + std::to_string(most) + " bytes can follow");
+}
+
 }  // namespace
 }  // namespace fedvg

@@ -118,7 +118,14 @@ TEST_F(PartitionFile, RefusesOtherData) {
             std::string::npos);
   EXPECT_NE(refusal(R"({"clients": [[0]], "data": {"name": "mnist"}})").find("\"mnist\""),
             std::string::npos);
-  EXPECT_NE(refusal(R"({"clients": [[0]], "data": {"samples": "six"}})").find("must have"),
+  for (const char* number : {"\"six\"", "6.0", "1e300", "-6", "18446744073709551615", "null"}) {
+    const auto reason =
+        refusal(R"({"clients": [[0]], "data": {"samples": )" + std::string(number) + "}}");
+    EXPECT_NE(reason.find("must have"), std::string::npos) << reason;
+  }
+  EXPECT_NE(refusal(R"({"clients": [[0]], "data": {"name": 6}})").find("must have"),
+            std::string::npos);
+  EXPECT_NE(refusal(R"({"clients": [[0]], "data": {"name": "a\n"}})").find(R"("a\x0a")"),
             std::string::npos);
   EXPECT_NE(refusal(R"({"clients": [[0]], "data": 6})").find("must be an object"),
             std::string::npos);

@@ -22,7 +22,7 @@ SHORT = ["data.name=idx", "data.path={set}", "partition.clients=4", "partition.m
 WRAPPER = """\
 #!/bin/sh
 case $1 in
-  run | check | partition) exec "{program}" "$@" {short} ;;
+  run | sweep | check | partition) exec "{program}" "$@" {short} ;;
   *) exec "{program}" "$@" ;;
 esac
 """

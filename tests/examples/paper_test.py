@@ -155,6 +155,18 @@ class Sweeps(PaperTest):
                                                         settings))
                     self.assert_resolved(resolved, point)
 
+    def test_fedvg_sweep_plans_just_these(self):
+        for name in sorted(ABLATIONS):
+            with self.subTest(name):
+                sweep = tomllib.loads((PAPER / f"sweeps/{name}.toml").read_text())
+                shown = self.fedvg("sweep", f"examples/paper/sweeps/{name}.toml", (), "--dry-run")
+                lines = shown.splitlines()
+                self.assertEqual(len(lines), len(list(points(sweep))) * len(sweep["seeds"]))
+                self.assertEqual(len({line.split()[0] for line in lines}), len(lines))
+                for line in lines:
+                    self.assertTrue(line.startswith(f"{sweep['out']}/"), line)
+                self.assertFalse((self.folder / sweep["out"]).exists())
+
     def assert_resolved(self, resolved, point):
         for key, value in point.items():
             found = resolved

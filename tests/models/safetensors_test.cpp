@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -142,6 +143,70 @@ TEST_F(Safetensors, RefusesToWriteWhatItCouldNotRead) {
   EXPECT_THROW(
       encoded({array_of<float>("a", "F32", {1}, {1}), array_of<float>("a", "F32", {1}, {2})}),
       std::logic_error);
+  EXPECT_THROW(encoded({array_of<float>("__metadata__", "F32", {1}, {1})}), std::logic_error);
+  EXPECT_THROW(encoded({array_of<float>("\xfc", "F32", {1}, {1})}), std::logic_error);
+  EXPECT_THROW(encoded({}, {{"user", "\xfc"}}), std::logic_error);
+  EXPECT_THROW(encoded({array_of<float>("a", "F32", {INT64_MAX, 0, INT64_MAX}, {})}),
+               std::logic_error);
+}
+
+TEST_F(Safetensors, NamesMayBeAnyText) {
+  std::vector<NamedArray> tensors;
+  for (const char* name : {"", "a.b.c", "näme/層", "tab\tand \"quotes\" \\", "dtype", " "}) {
+    tensors.push_back(array_of<std::uint8_t>(name, "U8", {1}, {7}));
+  }
+  const std::map<std::string, std::string> metadata = {{"", ""}, {"größe", "ein\nText"}};
+  const TensorFile file = read_safetensors(put(encoded(tensors, metadata)));
+  EXPECT_THAT(file.tensors, ::testing::UnorderedElementsAreArray(tensors));
+  EXPECT_EQ(file.metadata, metadata);
+}
+
+TEST_F(Safetensors, RefusesAHeaderAboveOneHundredMegabytes) {
+  EXPECT_THAT(refusal_of(file_of("{}", "", 100'000'001)), HasSubstr("more than 100 MB"));
+  EXPECT_THAT(refusal_of(file_of("{}", "", 100'000'000)), HasSubstr("only 2 follow"));
+}
+
+// A value of a hundred thousand levels would take all stack where it is copied or shown.
+TEST_F(Safetensors, RefusesDepth) {
+  const std::string deep(100'000, '['), back(100'000, ']');
+  for (const std::string& value : {deep + back, deep, R"({"dtype":)" + deep + back + "}"}) {
+    EXPECT_THAT(refusal_of_header("{\"a.b\":" + value + "}", ""),
+                HasSubstr("its header is nested too deep in 'a.b'"));
+  }
+  std::string objects;
+  for (int i = 0; i < 1000; ++i) objects += R"({"x":)";
+  EXPECT_THAT(refusal_of_header(objects, ""), HasSubstr("nested too deep in 'x'"));
+  EXPECT_THAT(refusal_of_header(R"({"__metadata__":{"a":[[1]]}})", ""),
+              HasSubstr("nested too deep in '__metadata__'"));
+}
+
+TEST_F(Safetensors, ShowsNamesOnOneLineAndShortened) {
+  const std::string refusal =
+      refusal_of_header(R"({"a\n)" + std::string(1000, 'x') + R"(":[]})", "");
+  EXPECT_THAT(refusal, HasSubstr(R"(tensor 'a\nxxx)"));
+  EXPECT_THAT(refusal, HasSubstr("…' needs dtype"));
+  EXPECT_LT(refusal.size(), 400U);
+}
+
+TEST_F(Safetensors, RefusesHeadersThatAreNotJson) {
+  EXPECT_THAT(refusal_of_header("{\"a\":}", ""), HasSubstr("not JSON, at byte 6 of it"));
+  EXPECT_THAT(refusal_of_header("{\"a\":1e999}", ""), HasSubstr("a number that is too large"));
+  EXPECT_THAT(refusal_of_header("{\"\xff\":1}", ""), HasSubstr("not JSON"));
+  EXPECT_THAT(refusal_of_header("{}[", ""), HasSubstr("not JSON"));
+  EXPECT_EQ(refusal_of_header("{}   ", ""), "accepted");
+}
+
+TEST_F(Safetensors, RefusesWhatIsNoPlainFileWithoutWaiting) {
+  const std::string pipe = (folder_ / "pipe").string();
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  for (const std::string& path : {pipe, std::string("/dev/zero")}) {
+    try {
+      read_safetensors(path);
+      FAIL() << path;
+    } catch (const DataError& error) {
+      EXPECT_EQ(error.what(), path + ": not a safetensors file: it is not a plain file");
+    }
+  }
 }
 
 TEST_F(Safetensors, RefusesAHeaderWhoseLengthLies) {
@@ -191,6 +256,18 @@ TEST_F(Safetensors, RefusesEntriesThatMakeNoSense) {
               HasSubstr("does not fill"));
   EXPECT_THAT(refusal(R"({"dtype":"F64","shape":[4611686018427387904],"data_offsets":[0,2]})"),
               HasSubstr("does not fill"));  // 2^62 * 8 overflows
+  EXPECT_THAT(refusal(R"({"dtype":"U8","shape":[4294967296,4294967296],"data_offsets":[0,0]})"),
+              HasSubstr("does not fill"));  // 2^64 is 0 in 64 bits
+  EXPECT_THAT(refusal(R"({"dtype":"U8","shape":[9223372036854775807,0,2],"data_offsets":[0,0]})"),
+              HasSubstr("does not fill"));  // its strides overflow
+  EXPECT_THAT(refusal(R"({"dtype":"U8","shape":[9223372036854775808],"data_offsets":[0,2]})"),
+              HasSubstr("no size that a file can have"));
+  EXPECT_THAT(refusal(R"({"dtype":"U8","shape":[2],"data_offsets":[0,9223372036854775807]})"),
+              HasSubstr("does not fill"));
+  EXPECT_THAT(refusal(R"({"dtype":"U8","dtype":"U8","shape":[2],"data_offsets":[0,2]})"),
+              HasSubstr("names 'dtype' twice in 'a'"));
+  EXPECT_THAT(refusal(R"({"dtype":"U8","shape":[2],"data_offsets":[0,2],"x":1})"),
+              HasSubstr("tensor 'a' needs dtype, shape and data_offsets, and nothing else"));
   EXPECT_THAT(refusal(R"({"dtype":"U8","shape":[2],"data_offsets":[2,0]})"),
               HasSubstr("not [begin, end]"));
   EXPECT_THAT(refusal(R"({"dtype":"U8","shape":[2.0],"data_offsets":[0,2]})"), HasSubstr("2.0"));
@@ -203,24 +280,58 @@ TEST_F(Safetensors, RefusesEntriesThatMakeNoSense) {
   EXPECT_THAT(refusal_of_header(R"({"__metadata__":{"round":3}})", ""), HasSubstr("__metadata__"));
 }
 
-// The other side is tests/models/safetensors_test.py: it names a folder, has this test
-// write `ours` there and read `theirs`, which Python wrote. Alone, ours stands for both.
+// The other side is tests/models/safetensors_test.py: it names a folder, has these tests
+// write `ours` there and read `theirs` and `damaged`, which Python wrote. Alone, ours stands
+// for both.
+const std::vector<NamedArray> exchanged = {
+    array_of<double>("f64", "F64", {2}, {0.1, -1e300}),
+    array_of<std::int64_t>("counter", "I64", {}, {21}),
+    array_of<std::int64_t>("i64", "I64", {2}, {INT64_MIN, INT64_MAX}),
+    array_of<float>("weight", "F32", {2, 3}, {0, 1, 2, 3, 4, 5}),
+    array_of<float>("empty", "F32", {1, 0, 3}, {}),
+    array_of<float>("nothing", "F32", {0}, {}),
+    array_of<float>("", "F32", {}, {-0.5F}),
+    array_of<std::int32_t>("i32", "I32", {1, 1}, {INT32_MIN}),
+    array_of<std::uint16_t>("f16", "F16", {2}, {0x3c00, 0x7bff}),    // 1, 65504
+    array_of<std::uint16_t>("bf16", "BF16", {2}, {0x3f80, 0xc049}),  // 1, -3.140625
+    array_of<std::uint8_t>("u8", "U8", {3}, {0, 127, 255}),
+    array_of<std::uint8_t>("mask", "BOOL", {2}, {1, 0}),
+    array_of<std::uint8_t>("block.0.näme/層 \"q\" \\ \n", "U8", {1}, {9})};
+const std::map<std::string, std::string> exchanged_metadata = {
+    {"format", "pt"}, {"größe", "zwei \"Zeilen\"\n"}, {"", ""}};
+
 TEST(SafetensorsExchange, AgreesWithPython) {
   const char* named = std::getenv("FEDVG_EXCHANGE_FOLDER");
   const std::filesystem::path folder = named ? named : own_folder();
-  const std::vector<NamedArray> expected = {
-      array_of<std::int64_t>("counter", "I64", {}, {21}),
-      array_of<float>("weight", "F32", {2, 3}, {0, 1, 2, 3, 4, 5}),
-      array_of<float>("empty", "F32", {1, 0, 3}, {}),
-      array_of<std::uint8_t>("mask", "BOOL", {2}, {1, 0})};
-  const std::string bytes = encoded(expected, {{"format", "pt"}});
+  const std::string bytes = encoded(exchanged, exchanged_metadata);
   std::ofstream(folder / "ours.safetensors", std::ios::binary) << bytes;
   if (!named) std::ofstream(folder / "theirs.safetensors", std::ios::binary) << bytes;
 
   const TensorFile theirs = read_safetensors((folder / "theirs.safetensors").string());
-  EXPECT_EQ(theirs.metadata.at("format"), "pt");
-  EXPECT_THAT(theirs.tensors, ::testing::UnorderedElementsAreArray(expected));
+  EXPECT_EQ(theirs.metadata, exchanged_metadata);
+  EXPECT_THAT(theirs.tensors, ::testing::UnorderedElementsAreArray(exchanged));
   if (!named) std::filesystem::remove_all(folder);
+}
+
+// damaged/TENSOR@FAULT: the refusal names the file, and the tensor where the fault is one's.
+TEST(SafetensorsExchange, RefusesWhatPythonRefuses) {
+  const char* named = std::getenv("FEDVG_EXCHANGE_FOLDER");
+  if (!named) GTEST_SKIP() << "tests/models/safetensors_test.py brings the files";
+  std::size_t files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(std::string(named) + "/damaged")) {
+    const std::string path = entry.path().string(), name = entry.path().filename().string();
+    const std::string tensor = name.substr(0, name.find('@'));
+    ++files;
+    try {
+      read_safetensors(path);
+      ADD_FAILURE() << path << " is read";
+    } catch (const DataError& error) {
+      EXPECT_THAT(error.what(), ::testing::StartsWith(path + ": not a safetensors file"));
+      if (tensor.empty()) continue;
+      EXPECT_THAT(error.what(), HasSubstr("'" + tensor + "'"));
+    }
+  }
+  EXPECT_GT(files, 20U);
 }
 
 }  // namespace

@@ -1,0 +1,70 @@
+#include "run/checkpoints/resume.h"
+
+#include <algorithm>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "config/resolve.h"
+#include "fedvg/error.h"
+#include "run/run_settings.h"
+
+namespace fedvg {
+
+bool may_change(const std::string& key) {
+  static const std::set<std::string> keys = {"train.rounds",     "engine.workers",
+                                             "engine.memory",    "engine.state_memory",
+                                             "checkpoint.every", "checkpoint.keep"};
+  return keys.contains(key);
+}
+
+void check_same_settings(const std::filesystem::path& run, const Configuration& asked,
+                         bool data_known) {
+  const auto settings_of = [](const Configuration& configuration) {
+    return flat_settings(config::flattened(sections(), configuration.resolved));
+  };
+  const Settings before = settings_of(load_configuration(run / "config.toml"));
+  const Settings now = settings_of(asked);
+  std::set<std::string> keys;
+  for (const Settings* settings : {&before, &now}) {
+    for (const auto& [key, value] : *settings) keys.insert(key);
+  }
+  std::vector<std::string> problems;
+  for (const std::string& key : keys) {
+    if (may_change(key)) continue;
+    if (key == "partition.clients" && !data_known && !asked.clients_given) continue;
+    const std::string was = value_of(before, key), is = value_of(now, key);
+    if (was == is) continue;
+    problems.push_back(run.string() + ": cannot be continued with another " + key +
+                       ": it began with " + was + ", asked for is " + is +
+                       "; take that again, or another folder (--out)");
+  }
+  if (!problems.empty()) throw OptionError(problems);
+}
+
+void check_same_partition(const std::filesystem::path& run, const std::string& partition) {
+  const auto path = run / "partition.json";
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return;  // of a start that was killed before it wrote this
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (text.str() == partition) return;
+  throw DataError(path.string() +
+                  ": the clients have other samples now: the data set, or a file that the "
+                  "configuration names, is not what the run began with");
+}
+
+std::vector<std::string> differences(const RunProgress& before, const FederationInfo& now) {
+  std::vector<std::string> notes;
+  const auto compare = [&](const char* what, const std::string& was, const std::string& is) {
+    if (was == is) return;
+    notes.push_back(std::string(what) + ": the rounds so far ran with " + was + ", this machine " +
+                    "takes " + is + ": results differ by rounding from those of an unbroken run");
+  };
+  compare("kernels", before.kernels, now.kernels);
+  compare("memory format", before.memory_format, now.memory_format);
+  compare("libtorch", before.libtorch, now.libtorch_version);
+  return notes;
+}
+
+}  // namespace fedvg

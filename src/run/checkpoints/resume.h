@@ -1,0 +1,27 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "run/checkpoints/run_progress.h"
+#include "run/configuration.h"
+
+namespace fedvg {
+
+/// Settings that a run may be continued with in another form: how long it is, how it is spread
+/// over the machine, and when it is saved.
+bool may_change(const std::string& key);
+
+/// Throws OptionError naming every setting that is not as in the run's config.toml, but for
+/// those that may_change(). `data_known`: with partition.clients, which data may decide.
+void check_same_settings(const std::filesystem::path& run, const Configuration& asked,
+                         bool data_known);
+
+/// Throws DataError when `partition` is not that of the run: other data than it began with.
+void check_same_partition(const std::filesystem::path& run, const std::string& partition);
+
+/// For people: what makes the rest of the run round otherwise than it would have. Each a note.
+std::vector<std::string> differences(const RunProgress& before, const FederationInfo& now);
+
+}  // namespace fedvg

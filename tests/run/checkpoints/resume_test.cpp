@@ -1,0 +1,180 @@
+#include "run/checkpoints/resume.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "fedvg/error.h"
+#include "run/testing.h"
+
+namespace fedvg {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+
+Configuration configuration_with(const std::vector<std::string>& sets,
+                                 const std::string& text = "seed = 1\n") {
+  std::vector<config::Override> overrides;
+  for (const auto& set : sets) overrides.push_back(config::read_override(set));
+  return load_configuration_text(text, "a test", overrides);
+}
+
+class ResumeTest : public ::testing::Test {
+ protected:
+  void begin_run(const Configuration& configuration) {
+    folder_.file("config.toml", configuration.text());
+  }
+  std::vector<std::string> problems(const Configuration& asked, bool data_known = false) {
+    try {
+      check_same_settings(folder_.path(), asked, data_known);
+    } catch (const OptionError& error) {
+      return error.problems();
+    }
+    return {};
+  }
+  std::vector<std::string> problems_with(const std::vector<std::string>& sets) {
+    return problems(configuration_with(sets));
+  }
+
+  TestFolder folder_;
+};
+
+TEST_F(ResumeTest, TheSameSettingsAreTheSame) {
+  for (const auto& sets : std::vector<std::vector<std::string>>{
+           {},
+           {"method.name=fedprox+fedvg", "train.optimizer.lr=0.1", "data.augment=[\"flip\"]"},
+           {"partition.scheme=iid", "model.name=mlp", "train.schedule=cosine"}}) {
+    begin_run(configuration_with(sets));
+    EXPECT_THAT(problems_with(sets), IsEmpty());
+    EXPECT_THAT(problems(configuration_with(sets), true), IsEmpty());
+  }
+  // From its own config.toml, too, whose paths are absolute.
+  EXPECT_THAT(problems(load_configuration(folder_.path() / "config.toml")), IsEmpty());
+}
+
+TEST_F(ResumeTest, SomeMayChange) {
+  begin_run(configuration_with({}));
+  const std::vector<std::string> sets = {"train.rounds=7",     "engine.workers=3",
+                                         "engine.memory=100",  "engine.state_memory=5",
+                                         "checkpoint.every=1", "checkpoint.keep=9"};
+  EXPECT_THAT(problems_with(sets), IsEmpty());
+  for (const auto& set : sets) EXPECT_TRUE(may_change(set.substr(0, set.find('=')))) << set;
+}
+
+TEST_F(ResumeTest, AllOthersMayNot) {
+  begin_run(configuration_with({}));
+  for (const std::string set : {"seed=2",
+                                "train.epochs=9",
+                                "train.optimizer.lr=0.5",
+                                "train.optimizer=adam",
+                                "train.batch_size=7",
+                                "train.participants=3",
+                                "train.patience=4",
+                                "train.drop_out=0.5",
+                                "method.name=fedvg",
+                                "method.weighting=uniform",
+                                "method.server.momentum=0.5",
+                                "model.name=mlp",
+                                "model.init=w.safetensors",
+                                "partition.alpha=1",
+                                "partition.scheme=iid",
+                                "validation.size=7",
+                                "scoring.budget=0.1",
+                                "evaluate.every=2",
+                                "evaluate.clients=true",
+                                "checkpoint.best=val_loss",
+                                "report.layers_every=1",
+                                "engine.precision=float64",
+                                "engine.kernels=aten",
+                                "engine.threads=2",
+                                "engine.live_taps=false"}) {
+    const std::string key = set.substr(0, set.find('='));
+    EXPECT_FALSE(may_change(key)) << key;
+    EXPECT_THAT(problems_with({set}), ::testing::Contains(HasSubstr("with another " + key))) << set;
+  }
+}
+
+TEST_F(ResumeTest, TheMessageNamesBothValuesAndWhatToDo) {
+  begin_run(configuration_with({"train.epochs=2"}));
+  EXPECT_THAT(problems_with({"train.epochs=3"}),
+              ElementsAre(folder_.path().string() +
+                          ": cannot be continued with another train.epochs: it began with 2, asked "
+                          "for is 3; take that again, or another folder (--out)"));
+}
+
+TEST_F(ResumeTest, AllDifferencesAreSaidTogether) {
+  begin_run(configuration_with({}));
+  EXPECT_THAT(
+      problems_with({"seed=2", "train.optimizer={name=\"adam\", lr=0.5}", "train.rounds=3"}),
+      ::testing::IsSupersetOf({HasSubstr("another seed: it began with 1, asked for is 2"),
+                               HasSubstr("another train.optimizer.name"),
+                               HasSubstr("another train.optimizer.lr"),
+                               HasSubstr("another train.optimizer.beta1: it began with "
+                                         "unset")}));
+}
+
+// A partition file decides the number of clients, once it was read.
+TEST_F(ResumeTest, ClientsThatDataBringAreComparedOnceTheyAreKnown) {
+  const std::string file = "[partition]\nscheme = \"file\"\nfile = \"/p.json\"\n";
+  Configuration began = configuration_with({}, file);
+  began.set_clients(7);
+  begin_run(began);
+  Configuration asked = configuration_with({}, file);
+  EXPECT_THAT(problems(asked), IsEmpty());
+  asked.set_clients(7);
+  EXPECT_THAT(problems(asked, true), IsEmpty());
+  asked.set_clients(8);
+  EXPECT_THAT(problems(asked, true),
+              ElementsAre(HasSubstr("another partition.clients: it began with 7, asked for is 8")));
+  EXPECT_THAT(problems(configuration_with({"partition.clients=8"}, file)),
+              ElementsAre(HasSubstr("another partition.clients")));
+  EXPECT_THAT(problems(configuration_with({"partition.clients=7"}, file)), IsEmpty());
+}
+
+TEST_F(ResumeTest, ARunWithoutReadableSettingsIsAnError) {
+  folder_.file("config.toml", "seed = \n");
+  EXPECT_THAT(problems_with({}), ElementsAre(HasSubstr("config.toml")));
+}
+
+TEST_F(ResumeTest, OtherDataThanAtTheStartAreRefused) {
+  EXPECT_NO_THROW(check_same_partition(folder_.path(), "[[0]]\n"));  // never written
+  folder_.file("partition.json", "[[0]]\n");
+  EXPECT_NO_THROW(check_same_partition(folder_.path(), "[[0]]\n"));
+  for (const char* other : {"[[1]]\n", "[[0]]", "[[0]]\n\n", ""}) {
+    EXPECT_THAT(message_of<DataError>([&] { check_same_partition(folder_.path(), other); }),
+                AllOf(StartsWith((folder_.path() / "partition.json").string() + ": "),
+                      HasSubstr("other samples now")));
+  }
+}
+
+TEST(Differences, AreSaidWhereRoundsRoundOtherwise) {
+  RunProgress before;
+  before.kernels = "avx512";
+  before.memory_format = "channels_last";
+  before.libtorch = "2.9.0";
+  FederationInfo now;
+  now.kernels = "avx512";
+  now.memory_format = "channels_last";
+  now.libtorch_version = "2.9.0";
+  EXPECT_THAT(differences(before, now), IsEmpty());
+  now.workers = 9;
+  EXPECT_THAT(differences(before, now), IsEmpty());
+  now.kernels = "avx2";
+  EXPECT_THAT(differences(before, now),
+              ElementsAre("kernels: the rounds so far ran with avx512, this machine takes avx2: "
+                          "results differ by rounding from those of an unbroken run"));
+  now.memory_format = "contiguous";
+  now.libtorch_version = "2.10.0";
+  EXPECT_THAT(differences(before, now),
+              ElementsAre(HasSubstr("kernels"),
+                          HasSubstr("memory format: the rounds so far ran "
+                                    "with channels_last"),
+                          HasSubstr("libtorch: the rounds so far ran with 2.9.0, this machine "
+                                    "takes 2.10.0")));
+}
+
+}  // namespace
+}  // namespace fedvg
