@@ -1,0 +1,91 @@
+#include "run/sweep/sweep_run_state.h"
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "fedvg/error.h"
+#include "run/csv.h"
+
+namespace fedvg {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string content_of(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+bool brings_its_clients(const std::string& config) {
+  return config.find("\nscheme = \"file\"\n") != std::string::npos ||
+         config.find("\nscheme = \"natural\"\n") != std::string::npos;
+}
+
+// One line a setting, as config.toml has them.
+std::string deciding_lines(const std::string& config, bool with_clients) {
+  std::istringstream lines(config);
+  std::string section, kept;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with('[')) section = line;
+    if (section == "[checkpoint]") continue;
+    if (section == "[engine]" && line.starts_with("workers = ")) continue;
+    if (!with_clients && section == "[partition]" && line.starts_with("clients = ")) continue;
+    kept += line + "\n";
+  }
+  return kept;
+}
+
+bool same_run(const std::string& planned, const std::string& written) {
+  if (planned == written) return true;
+  const bool clients = !brings_its_clients(planned);
+  return deciding_lines(planned, clients) == deciding_lines(written, clients);
+}
+
+bool says_finished(const fs::path& path) {
+  const auto json = nlohmann::json::parse(content_of(path), nullptr, false);
+  if (!json.is_object()) return false;
+  const auto finished = json.find("finished");
+  return finished != json.end() && finished->is_boolean() && finished->get<bool>();
+}
+
+}  // namespace
+
+bool is_finished_run(const fs::path& folder, const std::string& config) {
+  return says_finished(folder / "run.json") && same_run(config, content_of(folder / "config.toml"));
+}
+
+std::optional<double> final_accuracy(const fs::path& folder) {
+  try {
+    const CsvTable table = read_csv(folder / "rounds.csv");
+    const auto column = table.column("test_accuracy");
+    if (!column) return std::nullopt;
+    for (auto row = table.rows.rbegin(); row != table.rows.rend(); ++row) {
+      if (const auto accuracy = number_in((*row)[*column], "")) return accuracy;
+    }
+  } catch (const DataError&) {
+  }
+  return std::nullopt;
+}
+
+std::int64_t RoundCounter::count() {
+  std::error_code error;
+  const auto size = static_cast<std::int64_t>(fs::file_size(path_, error));
+  if (error) return 0;
+  if (size < size_) size_ = lines_ = 0;
+  std::ifstream in(path_, std::ios::binary);
+  in.seekg(size_);
+  std::array<char, 1 << 14> piece{};
+  while (size_ < size && in) {
+    in.read(piece.data(), std::min<std::streamsize>(std::ssize(piece), size - size_));
+    const auto got = in.gcount();
+    lines_ += std::count(piece.begin(), piece.begin() + got, '\n');
+    size_ += got;
+  }
+  return std::max<std::int64_t>(0, lines_ - 1);  // the header
+}
+
+}  // namespace fedvg

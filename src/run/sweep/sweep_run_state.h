@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+// How far a run of a sweep is, seen from outside.
+
+namespace fedvg {
+
+/// Whether the folder holds the finished run that `config` plans: its run.json says finished and
+/// its config.toml agrees in all that decides the result. Not: engine.workers, [checkpoint], and
+/// partition.clients where the partition brings its own.
+bool is_finished_run(const std::filesystem::path& folder, const std::string& config);
+
+/// test_accuracy of the last round that measured it. Nothing where there is none to be read.
+std::optional<double> final_accuracy(const std::filesystem::path& folder);
+
+/// Counts the rounds of a run while it goes on.
+class RoundCounter {
+ public:
+  explicit RoundCounter(const std::filesystem::path& folder) : path_(folder / "rounds.csv") {}
+  /// Finished rounds by now. Reads what is new; may fall when the run was taken up further back.
+  std::int64_t count();
+
+ private:
+  std::filesystem::path path_;
+  std::int64_t size_ = 0, lines_ = 0;
+};
+
+}  // namespace fedvg

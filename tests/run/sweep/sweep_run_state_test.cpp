@@ -1,0 +1,79 @@
+#include "run/sweep/sweep_run_state.h"
+
+#include <gtest/gtest.h>
+
+#include "run/configuration.h"
+#include "run/testing.h"
+
+namespace fedvg {
+namespace {
+
+std::string config_with(const std::vector<std::string>& sets) {
+  std::vector<config::Override> overrides;
+  for (const auto& set : sets) overrides.push_back(config::read_override(set));
+  return load_configuration_text("", "nothing", overrides).text();
+}
+
+class SweepRunStateTest : public ::testing::Test {
+ protected:
+  bool finished(const std::string& written, const std::string& planned) {
+    folder_.file("run.json", "{\"round\": 3, \"finished\": true}\n");
+    folder_.file("config.toml", written);
+    return is_finished_run(folder_.path(), planned);
+  }
+
+  TestFolder folder_;
+};
+
+TEST_F(SweepRunStateTest, FinishedAndOfTheSameSettings) {
+  const std::string config = config_with({});
+  EXPECT_FALSE(is_finished_run(folder_.path(), config));
+  EXPECT_TRUE(finished(config, config));
+  EXPECT_TRUE(finished(config_with({"engine.workers=3"}), config));
+  EXPECT_FALSE(finished(config_with({"train.rounds=51"}), config));
+  EXPECT_FALSE(finished(config_with({"partition.clients=50"}), config));
+  EXPECT_FALSE(finished(config_with({"engine.window=5"}), config));
+}
+
+TEST_F(SweepRunStateTest, APartitionFileBringsItsClients) {
+  const std::vector<std::string> file = {"partition.scheme=file", "partition.file=p.json"};
+  auto with_clients = file;
+  with_clients.emplace_back("partition.clients=6");
+  EXPECT_TRUE(finished(config_with(with_clients), config_with(file)));
+}
+
+TEST_F(SweepRunStateTest, WhatDoesNotSayFinishedIsNot) {
+  const std::string config = config_with({});
+  folder_.file("config.toml", config);
+  for (const char* text : {"", "{", "[]", "{}", "{\"finished\": false}", "{\"finished\": 1}"}) {
+    folder_.file("run.json", text);
+    EXPECT_FALSE(is_finished_run(folder_.path(), config)) << text;
+  }
+}
+
+TEST_F(SweepRunStateTest, TheLastAccuracyThatWasMeasured) {
+  EXPECT_FALSE(final_accuracy(folder_.path()).has_value());
+  folder_.file("rounds.csv", "round,test_accuracy\n1,0.5\n2,0.75\n3,\n");
+  EXPECT_EQ(final_accuracy(folder_.path()), 0.75);
+  folder_.file("rounds.csv", "round,test_accuracy\n1,\n");
+  EXPECT_FALSE(final_accuracy(folder_.path()).has_value());
+  folder_.file("rounds.csv", "round,test_accuracy\n1,x\n");
+  EXPECT_FALSE(final_accuracy(folder_.path()).has_value());
+}
+
+TEST_F(SweepRunStateTest, RoundsAreCountedAsTheyCome) {
+  RoundCounter counter(folder_.path());
+  EXPECT_EQ(counter.count(), 0);
+  folder_.file("rounds.csv", "round,a\n");
+  EXPECT_EQ(counter.count(), 0);
+  folder_.file("rounds.csv", "round,a\n1,2\n2,3\n");
+  EXPECT_EQ(counter.count(), 2);
+  EXPECT_EQ(counter.count(), 2);
+  folder_.file("rounds.csv", "round,a\n1,2\n");
+  EXPECT_EQ(counter.count(), 1) << "taken up from a checkpoint";
+  folder_.file("rounds.csv", "round,a\n1,2\n2,3\n3," + std::string(100000, 'x') + "\n");
+  EXPECT_EQ(counter.count(), 3);
+}
+
+}  // namespace
+}  // namespace fedvg
