@@ -11,6 +11,9 @@ namespace fedvg {
 struct RunEnd {
   std::int64_t rounds = 0;  ///< finished
   bool early = false;       ///< by train.patience
+
+  /// Of a run that is to have `wanted` rounds.
+  bool leaves_nothing_of(std::int64_t wanted) const { return early || rounds >= wanted; }
 };
 
 /// Its content.

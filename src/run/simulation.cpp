@@ -7,8 +7,6 @@
 
 #include "data/wording.h"
 #include "fedvg/error.h"
-#include "fedvg/registry.h"
-#include "fedvg/schedule.h"
 #include "fedvg/version.h"
 #include "run/checkpoints/best_round.h"
 #include "run/checkpoints/checkpoint.h"
@@ -348,51 +346,14 @@ DataLoading loading_of(const std::filesystem::path& run_folder, Console& console
   return {.cache_folder = (run_folder.parent_path() / ".fedvg-cache").string(), .progress = show};
 }
 
-/// The learning rates of rounds that are still to come may count on how many there are.
-std::string schedule_note(const Configuration& before, const Configuration& now) {
-  const std::int64_t was = before.train.rounds, is = now.train.rounds;
-  const auto schedule = Registry<Schedule>::instance().make(now.train.schedule);
-  for (std::int64_t round = 1; round <= std::min(was, is); ++round) {
-    if (schedule->factor(round, was) == schedule->factor(round, is)) continue;
-    return "train.rounds is " + std::to_string(is) + " instead of " + std::to_string(was) +
-           ", which changes the learning rates of train.schedule = \"" + now.train.schedule.name +
-           "\": the rounds so far had those of the shorter or longer run";
-  }
-  return "";
-}
-
 /// The run in the folder has ended, and the configuration asks for no more rounds.
 bool has_ended(const std::filesystem::path& folder, const Configuration& configuration,
                Console& console) {
   const auto end = read_run_end(folder);
-  if (!end || (!end->early && end->rounds < configuration.train.rounds)) return false;
+  if (!end || !end->leaves_nothing_of(configuration.train.rounds)) return false;
   console.print(topic_line("finished",
                            "already, " + counted(end->rounds, "round") + " in " + folder.string()));
   return true;
-}
-
-/// Puts the federation into the state of the newest checkpoint that is whole, of which there may
-/// be none; `problems` receives what is wrong with newer ones.
-std::optional<std::pair<Checkpoint, RunProgress>> go_back(const std::filesystem::path& path,
-                                                          Federation& federation,
-                                                          CheckpointFolder& folder,
-                                                          std::vector<std::string>& problems) {
-  auto checkpoints = folder.read([&](const std::string& why) { problems.push_back(why); });
-  federation.keep_client_states(folder.clients());
-  for (Checkpoint& checkpoint : checkpoints) {
-    try {
-      RunProgress progress = progress_from(checkpoint.progress);
-      RunFolder::check_tables(path, progress.tables);
-      federation.restore(checkpoint.federation);
-      return std::pair(std::move(checkpoint), std::move(progress));
-    } catch (const DataError& error) {
-      problems.push_back("the checkpoint of round " + std::to_string(checkpoint.round) + ": " +
-                         error.what());
-    }
-  }
-  federation.keep_client_states({});
-  federation.forget_client_states();
-  return std::nullopt;
 }
 
 }  // namespace
@@ -409,7 +370,7 @@ std::filesystem::path run_simulation(RunRequest request, Console& console,
     lock = std::make_unique<FolderLock>(path);
     check_same_settings(path, given, /*data_known=*/false);
     if (has_ended(path, given, console)) return path;
-    change = schedule_note(load_configuration(path / "config.toml"), given);
+    change = schedule_note(path, given);
   } else if (!request.resume || !std::filesystem::is_directory(path)) {
     RunFolder::check(path);
   }
@@ -430,11 +391,11 @@ std::filesystem::path run_simulation(RunRequest request, Console& console,
 
   CheckpointFolder checkpoints(path / "checkpoints", configuration.checkpoint.keep);
   std::vector<std::string> problems;
-  std::optional<std::pair<Checkpoint, RunProgress>> found;
+  std::optional<ResumePoint> found;
   if (lock) found = go_back(path, experiment.federation(), checkpoints, problems);
-  if (found && found->first.round > configuration.train.rounds) {
+  if (found && found->checkpoint.round > configuration.train.rounds) {
     throw OptionError("train.rounds is " + std::to_string(configuration.train.rounds) + ", and " +
-                      path.string() + " has " + counted(found->first.round, "round") +
+                      path.string() + " has " + counted(found->checkpoint.round, "round") +
                       " behind it");
   }
   const RunFolder::Documents documents{
@@ -447,14 +408,14 @@ std::filesystem::path run_simulation(RunRequest request, Console& console,
   if (lock) {
     std::error_code ignored;
     std::filesystem::remove(run_end_file(path), ignored);  // it asks for more rounds
-    const auto tables = found ? std::optional(found->second.tables) : std::nullopt;
+    const auto tables = found ? std::optional(found->progress.tables) : std::nullopt;
     folder.emplace(path, std::move(lock), documents, tables);
   } else {
     folder.emplace(path, documents);
   }
   Simulation simulation(experiment, *folder, checkpoints, console);
   for (const std::string& problem : problems) simulation.warn_of_checkpoint(problem);
-  if (found) simulation.resume(found->first, std::move(found->second));
+  if (found) simulation.resume(found->checkpoint, std::move(found->progress));
   if (resumes && !found) change = "there is no checkpoint: the run starts at round 1";
   simulation.begin(change);
   simulation.train(stop);

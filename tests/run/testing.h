@@ -6,6 +6,9 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <vector>
+
+#include "run/configuration.h"
 
 namespace fedvg {
 
@@ -51,6 +54,14 @@ std::string message_of(Function function) {
     return error.what();
   }
   return "nothing thrown";
+}
+
+/// What the text says, with settings replaced as by --set.
+inline Configuration configuration_with(const std::vector<std::string>& sets,
+                                        const std::string& text = "seed = 1\n") {
+  std::vector<config::Override> overrides;
+  for (const auto& set : sets) overrides.push_back(config::read_override(set));
+  return load_configuration_text(text, "a test", overrides);
 }
 
 }  // namespace fedvg

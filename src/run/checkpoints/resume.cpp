@@ -7,6 +7,8 @@
 
 #include "config/resolve.h"
 #include "fedvg/error.h"
+#include "fedvg/registry.h"
+#include "fedvg/schedule.h"
 #include "run/run_settings.h"
 
 namespace fedvg {
@@ -65,6 +67,39 @@ std::vector<std::string> differences(const RunProgress& before, const Federation
   compare("memory format", before.memory_format, now.memory_format);
   compare("libtorch", before.libtorch, now.libtorch_version);
   return notes;
+}
+
+std::string schedule_note(const std::filesystem::path& run, const Configuration& asked) {
+  const std::int64_t was = load_configuration(run / "config.toml").train.rounds;
+  const std::int64_t is = asked.train.rounds;
+  const auto schedule = Registry<Schedule>::instance().make(asked.train.schedule);
+  for (std::int64_t round = 1; round <= std::min(was, is); ++round) {
+    if (schedule->factor(round, was) == schedule->factor(round, is)) continue;
+    return "train.rounds is " + std::to_string(is) + " instead of " + std::to_string(was) +
+           ", which changes the learning rates of train.schedule = \"" + asked.train.schedule.name +
+           "\": the rounds so far had those of the shorter or longer run";
+  }
+  return "";
+}
+
+std::optional<ResumePoint> go_back(const std::filesystem::path& run, Federation& federation,
+                                   CheckpointFolder& folder, std::vector<std::string>& problems) {
+  auto checkpoints = folder.read([&](const std::string& why) { problems.push_back(why); });
+  federation.keep_client_states(folder.clients());
+  for (Checkpoint& checkpoint : checkpoints) {
+    try {
+      RunProgress progress = progress_from(checkpoint.progress);
+      RunFolder::check_tables(run, progress.tables);
+      federation.restore(checkpoint.federation);
+      return ResumePoint{std::move(checkpoint), std::move(progress)};
+    } catch (const DataError& error) {
+      problems.push_back("the checkpoint of round " + std::to_string(checkpoint.round) + ": " +
+                         error.what());
+    }
+  }
+  federation.keep_client_states({});
+  federation.forget_client_states();
+  return std::nullopt;
 }
 
 }  // namespace fedvg

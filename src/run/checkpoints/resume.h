@@ -1,9 +1,11 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "run/checkpoints/checkpoint.h"
 #include "run/checkpoints/run_progress.h"
 #include "run/configuration.h"
 
@@ -23,5 +25,21 @@ void check_same_partition(const std::filesystem::path& run, const std::string& p
 
 /// For people: what makes the rest of the run round otherwise than it would have. Each a note.
 std::vector<std::string> differences(const RunProgress& before, const FederationInfo& now);
+
+/// Says so when the number of rounds is not that of the run and changes learning rates of rounds
+/// that are still to come; empty: it does not.
+std::string schedule_note(const std::filesystem::path& run, const Configuration& asked);
+
+/// Where a run goes on.
+struct ResumePoint {
+  Checkpoint checkpoint;
+  RunProgress progress;
+};
+
+/// Puts the federation into the state of the newest checkpoint that is whole. Absent: there is
+/// none, and the federation starts; files of clients' states are gone then. `problems` receives
+/// what is wrong with newer ones.
+std::optional<ResumePoint> go_back(const std::filesystem::path& run, Federation& federation,
+                                   CheckpointFolder& folder, std::vector<std::string>& problems);
 
 }  // namespace fedvg

@@ -4,11 +4,12 @@
 #include <array>
 #include <fstream>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "fedvg/error.h"
+#include "run/checkpoints/resume.h"
 #include "run/csv.h"
+#include "run/run_end.h"
 
 namespace fedvg {
 namespace {
@@ -31,9 +32,9 @@ std::string deciding_lines(const std::string& config, bool with_clients) {
   std::string section, kept;
   for (std::string line; std::getline(lines, line);) {
     if (line.starts_with('[')) section = line;
-    if (section == "[checkpoint]") continue;
-    if (section == "[engine]" && line.starts_with("workers = ")) continue;
-    if (!with_clients && section == "[partition]" && line.starts_with("clients = ")) continue;
+    const std::string key = section.empty() ? "" : section.substr(1, section.size() - 2) + ".";
+    const std::string setting = key + line.substr(0, line.find(" = "));
+    if (may_change(setting) || (!with_clients && setting == "partition.clients")) continue;
     kept += line + "\n";
   }
   return kept;
@@ -45,17 +46,20 @@ bool same_run(const std::string& planned, const std::string& written) {
   return deciding_lines(planned, clients) == deciding_lines(written, clients);
 }
 
-bool says_finished(const fs::path& path) {
-  const auto json = nlohmann::json::parse(content_of(path), nullptr, false);
-  if (!json.is_object()) return false;
-  const auto finished = json.find("finished");
-  return finished != json.end() && finished->is_boolean() && finished->get<bool>();
+// A damaged run.json is said when the run is taken up.
+bool has_ended(const fs::path& folder, std::int64_t rounds) {
+  try {
+    const auto end = read_run_end(folder);
+    return end && end->leaves_nothing_of(rounds);
+  } catch (const DataError&) {
+    return false;
+  }
 }
 
 }  // namespace
 
-bool is_finished_run(const fs::path& folder, const std::string& config) {
-  return says_finished(folder / "run.json") && same_run(config, content_of(folder / "config.toml"));
+bool is_finished_run(const fs::path& folder, const std::string& config, std::int64_t rounds) {
+  return has_ended(folder, rounds) && same_run(config, content_of(folder / "config.toml"));
 }
 
 std::optional<double> final_accuracy(const fs::path& folder) {

@@ -9,10 +9,11 @@
 
 namespace fedvg {
 
-/// Whether the folder holds the finished run that `config` plans: its run.json says finished and
-/// its config.toml agrees in all that decides the result. Not: engine.workers, [checkpoint], and
+/// Whether the folder holds the finished run of so many rounds that `config` plans: its run.json
+/// says so, and its config.toml agrees in all but what may_change() (checkpoints/resume.h), and
 /// partition.clients where the partition brings its own.
-bool is_finished_run(const std::filesystem::path& folder, const std::string& config);
+bool is_finished_run(const std::filesystem::path& folder, const std::string& config,
+                     std::int64_t rounds);
 
 /// test_accuracy of the last round that measured it. Nothing where there is none to be read.
 std::optional<double> final_accuracy(const std::filesystem::path& folder);

@@ -83,7 +83,7 @@ class Runner {
   void run() {
     for (const PlannedRun& run : plan_.runs) {
       name_width_ = std::max(name_width_, run.name.size());
-      if (is_finished_run(folder_.run(run.name), run.config)) {
+      if (is_finished_run(folder_.run(run.name), run.config, run.rounds)) {
         ++finished_before_;
         continue;
       }
@@ -294,7 +294,7 @@ class Runner {
 };
 
 std::string state_text(const fs::path& folder, const PlannedRun& run) {
-  if (is_finished_run(folder, run.config)) return "finished";
+  if (is_finished_run(folder, run.config, run.rounds)) return "finished";
   if (!fs::exists(folder)) return "to do";
   return fmt::format("round {} of {}", RoundCounter(folder).count(), run.rounds);
 }

@@ -15,13 +15,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
-Configuration configuration_with(const std::vector<std::string>& sets,
-                                 const std::string& text = "seed = 1\n") {
-  std::vector<config::Override> overrides;
-  for (const auto& set : sets) overrides.push_back(config::read_override(set));
-  return load_configuration_text(text, "a test", overrides);
-}
-
 class ResumeTest : public ::testing::Test {
  protected:
   void begin_run(const Configuration& configuration) {

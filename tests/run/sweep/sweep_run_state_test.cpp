@@ -3,23 +3,22 @@
 #include <gtest/gtest.h>
 
 #include "run/configuration.h"
+#include "run/run_end.h"
 #include "run/testing.h"
 
 namespace fedvg {
 namespace {
 
 std::string config_with(const std::vector<std::string>& sets) {
-  std::vector<config::Override> overrides;
-  for (const auto& set : sets) overrides.push_back(config::read_override(set));
-  return load_configuration_text("", "nothing", overrides).text();
+  return configuration_with(sets).text();
 }
 
 class SweepRunStateTest : public ::testing::Test {
  protected:
   bool finished(const std::string& written, const std::string& planned) {
-    folder_.file("run.json", "{\"round\": 3, \"finished\": true}\n");
+    folder_.file("run.json", text_of(RunEnd{3, false}));
     folder_.file("config.toml", written);
-    return is_finished_run(folder_.path(), planned);
+    return is_finished_run(folder_.path(), planned, 3);
   }
 
   TestFolder folder_;
@@ -27,10 +26,13 @@ class SweepRunStateTest : public ::testing::Test {
 
 TEST_F(SweepRunStateTest, FinishedAndOfTheSameSettings) {
   const std::string config = config_with({});
-  EXPECT_FALSE(is_finished_run(folder_.path(), config));
+  EXPECT_FALSE(is_finished_run(folder_.path(), config, 3));
   EXPECT_TRUE(finished(config, config));
   EXPECT_TRUE(finished(config_with({"engine.workers=3"}), config));
-  EXPECT_FALSE(finished(config_with({"train.rounds=51"}), config));
+  EXPECT_FALSE(is_finished_run(folder_.path(), config, 4)) << "it has 3 rounds";
+  folder_.file("run.json", text_of(RunEnd{2, /*early=*/true}));
+  EXPECT_TRUE(is_finished_run(folder_.path(), config, 3));
+  EXPECT_TRUE(finished(config_with({"checkpoint.every=3"}), config));
   EXPECT_FALSE(finished(config_with({"partition.clients=50"}), config));
   EXPECT_FALSE(finished(config_with({"engine.window=5"}), config));
 }
@@ -47,7 +49,7 @@ TEST_F(SweepRunStateTest, WhatDoesNotSayFinishedIsNot) {
   folder_.file("config.toml", config);
   for (const char* text : {"", "{", "[]", "{}", "{\"finished\": false}", "{\"finished\": 1}"}) {
     folder_.file("run.json", text);
-    EXPECT_FALSE(is_finished_run(folder_.path(), config)) << text;
+    EXPECT_FALSE(is_finished_run(folder_.path(), config, 3)) << text;
   }
 }
 
