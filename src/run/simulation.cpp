@@ -283,10 +283,10 @@ class Simulation {
   }
 
   [[noreturn]] void interrupted(std::int64_t rounds) {
-    const std::int64_t finished = summary_.finished();
-    const std::string message = "interrupted after " + std::to_string(finished) + " of " +
-                                std::to_string(rounds) + " rounds; " + where_the_model_is() +
-                                "; go on with the same command and --resume";
+    const std::string message = "interrupted after " + std::to_string(rounds_behind()) + " of " +
+                                std::to_string(rounds) + " rounds" +
+                                (unevaluated_ ? ", the last not evaluated yet" : "") + "; " +
+                                where_the_model_is() + "; go on with the same command and --resume";
     folder_.log().warning(message);
     throw Interrupted(message);
   }

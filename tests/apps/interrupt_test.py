@@ -36,6 +36,13 @@ class Interrupt(ProgramTest):
         self.assertEqual(process.returncode, 130, messages)
         return messages
 
+    def finished(self):
+        """Rounds behind the model. The last may have been stopped before its evaluation; it is in
+        the tables once the run goes on."""
+        rounds = int(self.model("r")[0]["__metadata__"]["round"])
+        self.assertIn(rounds - len(self.table("r", "rounds.csv")), (0, 1))
+        return rounds
+
     def test_between_rounds_the_last_model_is_kept(self):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             with self.subTest(number):
@@ -43,12 +50,11 @@ class Interrupt(ProgramTest):
                 self.read_until(process, "    3    ")
                 messages = self.end(process, number)
                 self.assert_whole("r")
-                finished = len(self.table("r", "rounds.csv"))
+                finished = self.finished()
                 self.assertGreaterEqual(finished, 3)
-                header, _ = self.model("r")
-                self.assertEqual(header["__metadata__"]["round"], str(finished))
-                self.assertIn(f"interrupted after {finished} of 100000 rounds; the model after "
-                              f"round {finished} is in r/model.safetensors", messages)
+                self.assertRegex(messages, f"interrupted after {finished} of 100000 rounds(, the last "
+                                 f"not evaluated yet)?; the model after round {finished} is in "
+                                 "r/model.safetensors")
                 subprocess.run(["rm", "-r", self.folder / "r"], check=True)
 
     def test_while_training_the_round_is_dropped(self):
@@ -65,7 +71,7 @@ class Interrupt(ProgramTest):
         process = self.start(*LONG)
         self.read_until(process, "    2    ")
         self.end(process, signal.SIGINT)
-        finished = len(self.table("r", "rounds.csv"))
+        finished = self.finished()
         self.succeeds("run", "tiny.toml", "--out", "whole", "--set", f"train.rounds={finished}")
         self.assertEqual(self.model("r")[1], self.model("whole")[1])
 
