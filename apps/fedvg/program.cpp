@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <filesystem>
 #include <iostream>
 #include <new>
 #include <sstream>
@@ -126,6 +127,9 @@ int run_command(CLI::App& program, int argc, const char* const* argv) {
     return error.exit_code();
   } catch (const std::bad_alloc&) {
     return report_no_memory();
+  } catch (const std::filesystem::filesystem_error& error) {
+    print_error(error.path1().string() + ": " + error.code().message());
+    return kRun;
   } catch (const std::exception& error) {
     if (is_no_memory(error.what())) return report_no_memory();
     print_error(first_line(error.what()), "internal error: ");

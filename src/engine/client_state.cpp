@@ -147,9 +147,7 @@ ClientState ClientStateStore::get(std::int64_t client) {
     try {
       return read(file_of(key));
     } catch (const DataError& error) {
-      throw DataError(std::string(error.what()) +
-                      "; a run goes on from the checkpoint before with --resume, once the newest "
-                      "one in its folder checkpoints is removed");
+      throw DamagedState(error.what(), {client, round->second, entry.bytes});
     }
   }
   recent_.splice(recent_.end(), recent_, entry.use);

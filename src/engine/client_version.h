@@ -2,6 +2,9 @@
 
 #include <compare>
 #include <cstdint>
+#include <string>
+
+#include "fedvg/error.h"
 
 namespace fedvg {
 
@@ -11,6 +14,13 @@ struct ClientVersion {
   std::int64_t client = 0, round = 0, bytes = 0;
 
   auto operator<=>(const ClientVersion&) const = default;
+};
+
+/// A client's state whose file is not what was written.
+struct DamagedState : DataError {
+  DamagedState(const std::string& message, ClientVersion which)
+      : DataError(message), version(which) {}
+  ClientVersion version;
 };
 
 }  // namespace fedvg

@@ -377,7 +377,8 @@ void RoundDriver::step(Accepted& accepted, RoundRecord& record) {
   for (std::size_t l = 0; l < layout_.tensors() && !(columns.size() == 1 && columns[0] == 1); ++l) {
     layout_.segment(combined->step, l).mul_(column_at(columns, l));
   }
-  take_step(round, std::move(*combined));
+  // Where clients share nothing the global model stays the initial one.
+  if (!setup_.own_models) take_step(round, std::move(*combined));
   if (budget_) budget_->measure(accepted.spreads);
   states_->publish(accepted.round, clients);
 }

@@ -12,8 +12,8 @@ struct RunEnd {
   std::int64_t rounds = 0;  ///< finished
   bool early = false;       ///< by train.patience
 
-  /// Of a run that is to have `wanted` rounds.
-  bool leaves_nothing_of(std::int64_t wanted) const { return early || rounds >= wanted; }
+  /// That of a run of `wanted` rounds.
+  bool is_of(std::int64_t wanted) const { return rounds == wanted || (early && rounds < wanted); }
 };
 
 /// Its content.

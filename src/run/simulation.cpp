@@ -11,6 +11,7 @@
 #include "run/checkpoints/best_round.h"
 #include "run/checkpoints/checkpoint.h"
 #include "run/checkpoints/resume.h"
+#include "run/checkpoints/run_inputs.h"
 #include "run/checkpoints/run_progress.h"
 #include "run/csv.h"
 #include "run/environment.h"
@@ -46,7 +47,8 @@ class Simulation {
         folder_(folder),
         checkpoints_(checkpoints),
         console_(console),
-        best_(experiment.configuration().checkpoint.best) {}
+        best_(experiment.configuration().checkpoint.best),
+        inputs_(hashes_of_inputs(experiment)) {}
 
   /// `change`: what is to be said of changed settings; empty: nothing.
   void begin(const std::string& change) {
@@ -64,6 +66,7 @@ class Simulation {
 
   /// Before begin(): what the checkpoint, whose state the federation has, knows of the run.
   void resume(const Checkpoint& checkpoint, RunProgress progress) {
+    check_same_inputs(progress, inputs_);
     saved_round_ = checkpoint.round;
     const auto notes = differences(progress, experiment_.federation().info());
     resume_notes_.insert(resume_notes_.end(), notes.begin(), notes.end());
@@ -101,12 +104,16 @@ class Simulation {
         finish();
         interrupted(rounds);
       }
-      if (configuration.checkpoint.every > 0) save();
+      save();
       finish();
     } catch (const RunError& error) {
       throw RunError(std::string(error.what()) + "\n" + rescue(error.what()));
-    } catch (const DataError& error) {  // a client's state that is damaged
-      throw DataError(std::string(error.what()) + "\n" + rescue(error.what()));
+    } catch (const DamagedState& error) {
+      checkpoints_.set_aside(error.version);
+      throw DataError(std::string(error.what()) +
+                      "; the checkpoints that name it are set aside, and --resume goes on from the "
+                      "one before\n" +
+                      rescue(error.what()));
     }
     if (summary_.all_void()) {
       throw RunError("every round was void: the model is the initial one (" +
@@ -185,6 +192,7 @@ class Simulation {
                                                                 .model_round = model_round_,
                                                                 .learning_rate = learning_rate_,
                                                                 .warned_of_loss = warned_of_loss_,
+                                                                .inputs = inputs_,
                                                                 .kernels = info.kernels,
                                                                 .memory_format = info.memory_format,
                                                                 .libtorch = info.libtorch_version}),
@@ -204,7 +212,8 @@ class Simulation {
                 layers ? experiment_.federation().info().tensors : std::vector<TensorInfo>());
     summary_.add(result);
     last_test_ = result.test;
-    if (best_.add(result) && !alone()) best_model_ = experiment_.federation().model();
+    const bool due = round.round % configuration.evaluate.every == 0;
+    if (best_.add(result, due) && !alone()) best_model_ = experiment_.federation().model();
     if (round.learning_rate != learning_rate_) {
       learning_rate_ = round.learning_rate;
       folder_.log().info("learning rate " + shortest(learning_rate_) + " from round " +
@@ -242,6 +251,7 @@ class Simulation {
                         data.dataset.training.is_features ? "samples" : "images")) {
       print(line);
     }
+    if (!best_model_.empty()) print(topic_line("best model", best_text()));
     if (has_run_out()) print(topic_line("stopped", early_text()));
     print(topic_line("memory", std::to_string(peak_megabytes()) + " MB at its peak"));
     print(topic_line("model", folder_.model_path().string()));
@@ -259,6 +269,11 @@ class Simulation {
             {"model", configuration.model.name},
             {"method", configuration.method.name},
             {"round", std::to_string(round)}};
+  }
+
+  std::string best_text() const {
+    return best_.metric() + " " + shortest(best_.value()) + ", after round " +
+           std::to_string(best_.round()) + ": " + (folder_.path() / "best.safetensors").string();
   }
 
   std::string early_text() const {
@@ -326,9 +341,10 @@ class Simulation {
   Console& console_;
   RunSummary summary_;
   BestRound best_;
-  std::vector<NamedArray> best_model_;      // of the best round; empty: there is none
-  std::int64_t saved_round_ = 0;            // of the newest checkpoint
-  std::optional<RoundResult> unevaluated_;  // trained, and stopped before its figures were there
+  std::map<std::string, std::string> inputs_;  // hashes_of_inputs()
+  std::vector<NamedArray> best_model_;         // of the best round; empty: there is none
+  std::int64_t saved_round_ = 0;               // of the newest checkpoint
+  std::optional<RoundResult> unevaluated_;     // trained, and stopped before its figures were there
   std::vector<std::string> resume_notes_;
   std::set<std::string> warned_of_loss_;  // on which sets
   std::optional<Evaluation> last_test_;   // of the last round, where it was measured
@@ -346,11 +362,22 @@ DataLoading loading_of(const std::filesystem::path& run_folder, Console& console
   return {.cache_folder = (run_folder.parent_path() / ".fedvg-cache").string(), .progress = show};
 }
 
+[[noreturn]] void refuse_fewer_rounds(const std::filesystem::path& folder, std::int64_t behind,
+                                      std::int64_t asked) {
+  throw OptionError("train.rounds is " + std::to_string(asked) + ", and " + folder.string() +
+                    " has " + counted(behind, "round") + " behind it");
+}
+
 /// The run in the folder has ended, and the configuration asks for no more rounds.
 bool has_ended(const std::filesystem::path& folder, const Configuration& configuration,
                Console& console) {
   const auto end = read_run_end(folder);
-  if (!end || !end->leaves_nothing_of(configuration.train.rounds)) return false;
+  if (!end) return false;
+  const std::int64_t rounds = configuration.train.rounds;
+  if (end->rounds > rounds) refuse_fewer_rounds(folder, end->rounds, rounds);
+  const bool whole = std::filesystem::exists(folder / "rounds.csv") &&
+                     std::filesystem::exists(folder / "model.safetensors");
+  if (!end->is_of(rounds) || !whole) return false;
   console.print(topic_line("finished",
                            "already, " + counted(end->rounds, "round") + " in " + folder.string()));
   return true;
@@ -368,6 +395,7 @@ std::filesystem::path run_simulation(RunRequest request, Console& console,
   std::string change;  // of what is asked for, to be said
   if (request.resume && RunFolder::holds_run(path)) {
     lock = std::make_unique<FolderLock>(path);
+    check_own_configuration(path);
     check_same_settings(path, given, /*data_known=*/false);
     if (has_ended(path, given, console)) return path;
     change = schedule_note(path, given);
@@ -393,10 +421,14 @@ std::filesystem::path run_simulation(RunRequest request, Console& console,
   std::vector<std::string> problems;
   std::optional<ResumePoint> found;
   if (lock) found = go_back(path, experiment.federation(), checkpoints, problems);
+  if (lock && !found && read_run_end(path)) {
+    throw RunError(
+        path.string() +
+        ": the run has ended, and there is no checkpoint from which it could go on; begin "
+        "another one (--out)");
+  }
   if (found && found->checkpoint.round > configuration.train.rounds) {
-    throw OptionError("train.rounds is " + std::to_string(configuration.train.rounds) + ", and " +
-                      path.string() + " has " + counted(found->checkpoint.round, "round") +
-                      " behind it");
+    refuse_fewer_rounds(path, found->checkpoint.round, configuration.train.rounds);
   }
   const RunFolder::Documents documents{
       .config = configuration.text(),

@@ -62,7 +62,9 @@ class Resume(ProgramTest):
                 self.assert_equal_lengthened(settings)
 
     def assert_equal_lengthened(self, settings):
-        whole, parts = self.run_in_two(*settings)
+        self.assert_equal_lengthened_of(*self.run_in_two(*settings))
+
+    def assert_equal_lengthened_of(self, whole, parts):
         names = [name for name in ("best.safetensors",) if not (self.folder / whole / name).exists()]
         for name in names:
             (self.folder / whole / name).write_bytes(b"")
@@ -188,6 +190,65 @@ class Resume(ProgramTest):
         self.refused_in_words(3, ["partition.json", "other samples"], "run", "tiny.toml",
                               "--out", "r", "--resume", "--set", "train.rounds=100000")
 
+    def test_other_inputs_are_refused_by_name(self):
+        import tiny_set
+        self.write("cohorts.json", "[[0, 1], [2, 3]]")
+        tiny_set.write(self.folder / "val", training=60)
+        settings = self.set_each("train.cohorts=cohorts.json", "validation.source=file",
+                                 "validation.path=val")
+        self.stop_after(3, "r", *settings, number=signal.SIGINT)
+        again = ("run", "tiny.toml", "--out", "r", "--resume", *settings,
+                 "--set", "train.rounds=100000")
+        self.write("cohorts.json", "[[0, 1], [3, 2]]")
+        self.refused_in_words(3, "the file of train.cohorts is not what the run began with", *again)
+        self.write("cohorts.json", "[[0, 1], [2, 3]]")
+        tiny_set.write(self.folder / "val", training=63)
+        self.refused_in_words(3, "D_val is not what the run began with", *again)
+        tiny_set.write(self.folder / "val", training=60)
+        tiny_set.write(self.folder / "set", test=60)
+        self.refused_in_words(3, "the test set is not what the run began with", *again)
+        tiny_set.write(self.folder / "set")
+        self.succeeds("run", "tiny.toml", "--out", "r", "--resume", *settings,
+                      "--set", "train.rounds=" + str(len(self.table("r", "rounds.csv")) + 2))
+
+    def test_a_local_run_keeps_the_initial_model(self):
+        settings = ["method.name=local", "method.server={name='adam'}", "train.participants=1",
+                    "train.participation=0.5"]
+        whole, parts = self.run_in_two(*settings, rounds=(1, 3))
+        self.assert_equal_lengthened_of(whole, parts)
+        self.succeeds("run", "tiny.toml", "--out", "plain", *self.set_each(
+            "method.name=local", "train.participants=1"), "--set", "train.rounds=3")
+        self.assertEqual(self.without_seconds("plain", "rounds.csv"),
+                         self.without_seconds(whole, "rounds.csv"))
+
+    def test_finished_work_is_not_thrown_away(self):
+        self.succeeds("run", "tiny.toml", "--out", "r", "--set", "checkpoint.every=0")
+        self.refused_in_words(2, ["train.rounds is 3", "4 rounds behind it"], "run", "tiny.toml",
+                              "--out", "r", "--resume", "--set", "checkpoint.every=0",
+                              "--set", "train.rounds=3")
+        more = ("run", "tiny.toml", "--out", "r", "--resume", "--set", "checkpoint.every=0",
+                "--set", "train.rounds=6")
+        layers = self.folder / "r" / "layers.csv"
+        content = layers.read_bytes()
+        layers.write_bytes(content[:-1])
+        self.refused_in_words(4, ["none can be used", "layers.csv"], *more)
+        layers.write_bytes(content)
+        hidden = (self.folder / "r" / "checkpoints").rename(self.folder / "hidden")
+        self.refused_in_words(4, ["has ended", "no checkpoint"], *more)
+        hidden.rename(self.folder / "r" / "checkpoints")
+        self.assertIn("resumed at round 5", self.succeeds(*more).stderr)
+
+    def test_a_folder_with_somebodys_configuration_is_left_alone(self):
+        (self.folder / "own").mkdir()
+        self.write("own/config.toml", "# mine\nseed = 3\n")
+        self.write("own/rounds.csv", "mine\n")
+        self.refused_in_words(3, "own/config.toml", "run", "tiny.toml", "--out", "own", "--resume")
+        self.assertEqual((self.folder / "own" / "rounds.csv").read_text(), "mine\n")
+
+    def test_a_name_that_is_too_long(self):
+        self.refused_in_words(4, "File name too long", "run", "tiny.toml", "--resume", "--out",
+                              "x" * 300)
+
     def test_a_damaged_checkpoint_is_passed_over(self):
         self.succeeds("run", "tiny.toml", "--out", "whole", "--set", "train.rounds=12")
         for damage in ("flip", "cut", "empty", "text"):
@@ -234,8 +295,7 @@ class Resume(ProgramTest):
         done = self.fedvg(*more)
         self.assertEqual(done.returncode, 3, done.stderr)
         self.assertIn("client-3-round-4.safetensors: damaged", done.stderr)
-        self.assertIn("checkpoint before", done.stderr)
-        (self.folder / "r" / "checkpoints" / "round-000004.safetensors").unlink()
+        self.assertIn("set aside", done.stderr)
         self.assertIn("resumed at round 3", self.succeeds(*more).stderr)
         self.succeeds("run", "tiny.toml", "--out", "whole", *settings, "--set", "train.rounds=6")
         self.assert_equal_ends("r", "whole")

@@ -417,5 +417,15 @@ class Refusals(SweepTest):
         self.assertEqual([path.name for path in (self.folder / "out").iterdir()], ["notes.txt"])
 
 
+    def test_what_it_is_read_from_is_not_replaced(self):
+        (self.folder / "own").mkdir()
+        self.write("own/base.toml", "# precious\n" + (self.folder / "tiny.toml").read_text())
+        self.write("own/sweep.toml", '# mine\nbase = "base.toml"\nout = "own"\nseeds = [1, 2]\n')
+        before = (self.folder / "own" / "sweep.toml").read_text()
+        self.refused_in_words(4, "own", "sweep", "own/sweep.toml")
+        self.assertEqual((self.folder / "own" / "sweep.toml").read_text(), before)
+        self.assertIn("precious", (self.folder / "own" / "base.toml").read_text())
+
+
 if __name__ == "__main__":
     unittest.main()

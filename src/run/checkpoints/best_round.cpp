@@ -15,14 +15,14 @@ std::optional<double> figure_of(const std::string& metric, const Evaluation& eva
 
 }  // namespace
 
-bool BestRound::add(const RoundResult& result) {
+bool BestRound::add(const RoundResult& result, bool due) {
   if (!result.validation) return false;
   const auto figure = figure_of(metric_, *result.validation);
-  const bool counts = figure && std::isfinite(*figure);
+  const bool counts = figure && std::isfinite(*figure) && std::isfinite(result.validation->loss);
   const bool better =
       counts && (!value_ || (metric_ == "val_loss" ? *figure < *value_ : *figure > *value_));
   if (!better) {
-    ++not_bettered_;
+    not_bettered_ += due ? 1 : 0;
     return false;
   }
   round_ = result.record.round;

@@ -9,14 +9,16 @@
 namespace fedvg {
 
 /// The best round so far by a figure of D_val, the first of equals, and for how many evaluations
-/// it has not been bettered. A round whose figure is absent or no finite number is not best.
+/// it has not been bettered. A round whose figure, or loss on D_val, is absent or no finite number
+/// is not best.
 class BestRound {
  public:
   /// `metric`: one of CheckpointOptions::best.
   explicit BestRound(std::string metric) : metric_(std::move(metric)) {}
 
   /// A finished round; true: it is the best so far. One that was not evaluated changes nothing.
-  bool add(const RoundResult& result);
+  /// `due`: by evaluate.every, not only for being the last round, which does not try patience.
+  bool add(const RoundResult& result, bool due = true);
 
   const std::string& metric() const { return metric_; }
   bool is_known() const { return value_.has_value(); }

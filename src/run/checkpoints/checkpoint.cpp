@@ -127,6 +127,19 @@ TensorFile CheckpointFolder::read_best(std::int64_t round) const {
   return read_sealed(best_file_of(round).string());
 }
 
+void CheckpointFolder::set_aside(const ClientVersion& damaged) {
+  std::vector<Kept> others;
+  for (Kept& kept : kept_) {
+    if (std::ranges::find(kept.clients, damaged) == kept.clients.end()) {
+      others.push_back(std::move(kept));
+      continue;
+    }
+    std::error_code error;
+    fs::rename(file_of(kept.round), file_of(kept.round).string() + ".damaged", error);
+  }
+  take_stock(std::move(others));
+}
+
 void CheckpointFolder::take_stock(std::vector<Kept> kept) {
   kept_ = std::move(kept);
   clients_.clear();
@@ -189,6 +202,7 @@ void CheckpointFolder::write(const Checkpoint& checkpoint,
   for (const auto round : rounds_in(folder_, kRound)) {
     if (!named(round, &Kept::round)) fs::remove(file_of(round), error);
   }
+  fs::remove(file_of(checkpoint.round).string() + ".damaged", error);
   for (const auto round : rounds_in(folder_, kBest)) {
     if (!named(round, &Kept::best)) fs::remove(best_file_of(round), error);
   }

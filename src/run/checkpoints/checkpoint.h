@@ -36,6 +36,9 @@ class CheckpointFolder {
              const std::function<std::vector<NamedArray>()>& best_model,
              const std::map<std::string, std::string>& best_metadata);
 
+  /// Sets the checkpoints aside that name a state of a client which is damaged: *.damaged.
+  void set_aside(const ClientVersion& damaged);
+
   /// The model of a best round that a checkpoint names.
   TensorFile read_best(std::int64_t round) const;
   /// Clients' states that the kept checkpoints name.

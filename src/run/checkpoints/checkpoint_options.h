@@ -16,7 +16,7 @@ struct CheckpointOptions {
   template <class Visitor>
   static void describe(Visitor& visit) {
     visit("every", &CheckpointOptions::every, at_least(0),
-          "write a checkpoint each so many rounds, and after the last; 0: only when stopped");
+          "write a checkpoint each so many rounds, when stopped and after the last; 0: only then");
     visit("keep", &CheckpointOptions::keep, at_least(1),
           "checkpoints that are kept: the latest ones");
     visit("best", &CheckpointOptions::best,

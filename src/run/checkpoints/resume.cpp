@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <fstream>
 #include <set>
-#include <sstream>
 
 #include "config/resolve.h"
 #include "fedvg/error.h"
@@ -12,6 +11,16 @@
 #include "run/run_settings.h"
 
 namespace fedvg {
+namespace {
+
+constexpr const char* kConfig = "config.toml";
+
+std::string content_of(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+}  // namespace
 
 bool may_change(const std::string& key) {
   static const std::set<std::string> keys = {"train.rounds",     "engine.workers",
@@ -25,7 +34,7 @@ void check_same_settings(const std::filesystem::path& run, const Configuration& 
   const auto settings_of = [](const Configuration& configuration) {
     return flat_settings(config::flattened(sections(), configuration.resolved));
   };
-  const Settings before = settings_of(load_configuration(run / "config.toml"));
+  const Settings before = settings_of(load_configuration(run / kConfig));
   const Settings now = settings_of(asked);
   std::set<std::string> keys;
   for (const Settings* settings : {&before, &now}) {
@@ -44,16 +53,35 @@ void check_same_settings(const std::filesystem::path& run, const Configuration& 
   if (!problems.empty()) throw OptionError(problems);
 }
 
+void check_own_configuration(const std::filesystem::path& run) {
+  const auto path = run / kConfig;
+  std::string why = "it is not as a run writes it";
+  try {
+    if (load_configuration(path).text() == content_of(path)) return;
+  } catch (const OptionError& error) {
+    why = error.problems().front();
+  }
+  throw DataError(path.string() + ": not of a run that can be continued, or damaged: " + why +
+                  "; name another folder with --out");
+}
+
 void check_same_partition(const std::filesystem::path& run, const std::string& partition) {
   const auto path = run / "partition.json";
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return;  // of a start that was killed before it wrote this
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (text.str() == partition) return;
+  // Absent: of a start that was killed before it wrote this.
+  if (!std::filesystem::exists(path) || content_of(path) == partition) return;
   throw DataError(path.string() +
                   ": the clients have other samples now: the data set, or a file that the "
-                  "configuration names, is not what the run began with");
+                  "configuration names, is not what the run began with (or this file was changed)");
+}
+
+void check_same_inputs(const RunProgress& before, const std::map<std::string, std::string>& now) {
+  for (const auto& [what, hash] : now) {
+    const auto was = before.inputs.find(what);
+    if (was != before.inputs.end() && was->second == hash) continue;
+    throw DataError(what +
+                    " is not what the run began with: put it back, or begin another run "
+                    "(--out)");
+  }
 }
 
 std::vector<std::string> differences(const RunProgress& before, const FederationInfo& now) {
@@ -96,6 +124,11 @@ std::optional<ResumePoint> go_back(const std::filesystem::path& run, Federation&
       problems.push_back("the checkpoint of round " + std::to_string(checkpoint.round) + ": " +
                          error.what());
     }
+  }
+  if (!checkpoints.empty()) {
+    std::string text = run.string() + ": its checkpoints are whole, and none can be used:";
+    for (const std::string& problem : problems) text += "\n" + problem;
+    throw RunError(text + "\nput back what is missing, or begin another run (--out)");
   }
   federation.keep_client_states({});
   federation.forget_client_states();

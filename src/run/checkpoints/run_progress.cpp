@@ -124,6 +124,7 @@ void fields(const Visit& visit, RunProgress& x) {
   visit("model_round", x.model_round);
   visit("learning_rate", x.learning_rate);
   visit("warned_of_loss", x.warned_of_loss);
+  visit("inputs", x.inputs);
   visit("kernels", x.kernels);
   visit("memory_format", x.memory_format);
   visit("libtorch", x.libtorch);

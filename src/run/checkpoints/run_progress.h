@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -18,10 +19,11 @@ struct RunProgress {
   std::optional<RoundResult> unevaluated;
   RunSummary::State summary;
   BestRound::State best;
-  std::optional<Evaluation> last_test;   ///< of the last round, where it was measured
-  std::int64_t model_round = 0;          ///< that the global model has behind it
-  double learning_rate = 0;              ///< of the last round
-  std::set<std::string> warned_of_loss;  ///< on which sets
+  std::optional<Evaluation> last_test;        ///< of the last round, where it was measured
+  std::int64_t model_round = 0;               ///< that the global model has behind it
+  double learning_rate = 0;                   ///< of the last round
+  std::set<std::string> warned_of_loss;       ///< on which sets
+  std::map<std::string, std::string> inputs;  ///< run_inputs.h
   /// On what the rounds ran: other loops round otherwise.
   std::string kernels, memory_format, libtorch;
 };

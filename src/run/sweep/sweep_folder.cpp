@@ -13,6 +13,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kSweepFile = "sweep.toml";
+constexpr const char* kBaseFile = "base.toml";
+constexpr const char* kWritten = "base = \"base.toml\"\n";  // what sweep_document() begins with
 
 [[noreturn]] void refuse_creation(const fs::path& path, const std::string& reason) {
   throw RunError(path.string() + ": cannot be created: " + reason +
@@ -26,9 +28,14 @@ void make_folder(const fs::path& path) {
   if (!fs::is_directory(path, error)) refuse_creation(path, "it exists and is no folder");
 }
 
+std::string content_of(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
 // The lock is there already.
 bool holds_something_else(const fs::path& path) {
-  if (fs::exists(path / kSweepFile)) return false;
+  if (content_of(path / kSweepFile).starts_with(kWritten)) return false;
   for (const auto& entry : fs::directory_iterator(path)) {
     const std::string name = entry.path().filename().string();
     if (name != ".lock" && !name.ends_with(".part")) return true;
@@ -38,8 +45,17 @@ bool holds_something_else(const fs::path& path) {
 
 // False where there is no such file, and when it has this content.
 bool differs(const fs::path& path, const std::string& text) {
-  std::ifstream in(path, std::ios::binary);
-  return in && std::string(std::istreambuf_iterator<char>(in), {}) != text;
+  return fs::exists(path) && content_of(path) != text;
+}
+
+// What the sweep is read from is not replaced by what becomes of it.
+void refuse_to_replace(const fs::path& path, const std::string& text, const fs::path& read) {
+  std::error_code different;
+  if (!fs::equivalent(path, read, different) || different || !differs(path, text)) return;
+  throw RunError(
+      path.string() +
+      ": the sweep is read from it, and it would be replaced by what fedvg writes there; "
+      "name another folder with out, or --out");
 }
 
 void write_unless_there(const fs::path& path, const std::string& text) {
@@ -55,15 +71,18 @@ SweepFolder::SweepFolder(const fs::path& path)
   lock_.emplace(path_);
   if (holds_something_else(path_)) {
     throw RunError(path_.string() + ": exists and is not the folder of a sweep (it has no " +
-                   kSweepFile + "); name another folder with out, or --out");
+                   kSweepFile + " of fedvg's); name another folder with out, or --out");
   }
 }
 
 bool SweepFolder::write(const SweepPlan& plan) {
   const std::string sweep = sweep_document(plan), base = base_document(plan);
-  const bool changed = differs(path_ / kSweepFile, sweep) || differs(path_ / "base.toml", base);
-  write_unless_there(path_ / kSweepFile, sweep);  // first: it makes the folder that of a sweep
-  write_unless_there(path_ / "base.toml", base);
+  const fs::path sweep_path = path_ / kSweepFile, base_path = path_ / kBaseFile;
+  refuse_to_replace(sweep_path, sweep, plan.file.path);
+  refuse_to_replace(base_path, base, plan.file.base);
+  const bool changed = differs(sweep_path, sweep) || differs(base_path, base);
+  write_unless_there(sweep_path, sweep);  // first: it makes the folder that of a sweep
+  write_unless_there(base_path, base);
   write_unless_there(path_ / "runs.json", runs_document(plan));
   make_folder(path_ / "logs");
   return changed;

@@ -50,7 +50,8 @@ bool same_run(const std::string& planned, const std::string& written) {
 bool has_ended(const fs::path& folder, std::int64_t rounds) {
   try {
     const auto end = read_run_end(folder);
-    return end && end->leaves_nothing_of(rounds);
+    return end && end->is_of(rounds) && fs::exists(folder / "rounds.csv") &&
+           fs::exists(folder / "model.safetensors");
   } catch (const DataError&) {
     return false;
   }

@@ -1,0 +1,39 @@
+#include "run/checkpoints/run_inputs.h"
+
+#include <fstream>
+#include <iterator>
+
+#include "data/content_hash.h"
+#include "data/fingerprint.h"
+
+namespace fedvg {
+namespace {
+
+std::string hash_of_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string content{std::istreambuf_iterator<char>(file), {}};
+  ContentHash hash;
+  hash.add_text(content);
+  return hash.digits();
+}
+
+}  // namespace
+
+std::map<std::string, std::string> hashes_of_inputs(const Experiment& experiment) {
+  std::map<std::string, std::string> hashes;
+  const auto add_samples = [&](const std::string& what, const Samples& samples) {
+    hashes[what] = fingerprint(samples, image_hashes(samples));
+  };
+  const FederatedData& data = experiment.data();
+  add_samples("the training set", data.dataset.training);
+  if (data.dataset.test.size() > 0) add_samples("the test set", data.dataset.test);
+  if (data.validation_set) add_samples("D_val", *data.validation_set);
+  const Configuration& configuration = experiment.configuration();
+  for (const auto& [key, path] : {std::pair("train.cohorts", configuration.cohorts.cohorts),
+                                  std::pair("model.init", configuration.initial_model)}) {
+    if (!path.empty()) hashes[std::string("the file of ") + key] = hash_of_file(path);
+  }
+  return hashes;
+}
+
+}  // namespace fedvg
