@@ -10,8 +10,8 @@
 namespace fedvg {
 
 /// Whether the folder holds the finished run of so many rounds that `config` plans: its run.json
-/// says so, rounds.csv and model are there, and its config.toml agrees in all but what may_change() (checkpoints/resume.h), and
-/// partition.clients where the partition brings its own.
+/// says so, rounds.csv and model are there, and its config.toml agrees in all but what may_change()
+/// (checkpoints/resume.h), and partition.clients where the partition brings its own.
 bool is_finished_run(const std::filesystem::path& folder, const std::string& config,
                      std::int64_t rounds);
 

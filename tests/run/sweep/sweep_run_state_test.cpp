@@ -18,6 +18,8 @@ class SweepRunStateTest : public ::testing::Test {
   bool finished(const std::string& written, const std::string& planned) {
     folder_.file("run.json", text_of(RunEnd{3, false}));
     folder_.file("config.toml", written);
+    folder_.file("rounds.csv", "round\n");
+    folder_.file("model.safetensors", "");
     return is_finished_run(folder_.path(), planned, 3);
   }
 

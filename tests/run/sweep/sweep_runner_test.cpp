@@ -28,6 +28,8 @@ TEST_F(SweepRunnerTest, EachRunWithHowFarItIs) {
   const SweepPlan plan = this->plan("seeds = [1, 2, 33]\n");
   folder_.file("out/s1/config.toml", plan.runs[0].config);
   folder_.file("out/s1/run.json", text_of(RunEnd{plan.runs[0].rounds, false}));
+  folder_.file("out/s1/rounds.csv", "round\n");
+  folder_.file("out/s1/model.safetensors", "");
   folder_.file("out/s2/rounds.csv", "round\n1\n2\n");
   EXPECT_THAT(sweep_lines(plan, folder_.path() / "out"),
               ElementsAre(MatchesRegex(".*/out/s1   finished       seed = 1"),
