@@ -41,14 +41,15 @@ std::int64_t peak_megabytes() {
 
 class Simulation {
  public:
-  Simulation(Experiment& experiment, RunFolder& folder, CheckpointFolder& checkpoints,
-             Console& console)
+  /// `inputs`: hashes_of_inputs().
+  Simulation(Experiment& experiment, std::map<std::string, std::string> inputs, RunFolder& folder,
+             CheckpointFolder& checkpoints, Console& console)
       : experiment_(experiment),
         folder_(folder),
         checkpoints_(checkpoints),
         console_(console),
         best_(experiment.configuration().checkpoint.best),
-        inputs_(hashes_of_inputs(experiment)) {}
+        inputs_(std::move(inputs)) {}
 
   /// `change`: what is to be said of changed settings; empty: nothing.
   void begin(const std::string& change) {
@@ -66,7 +67,6 @@ class Simulation {
 
   /// Before begin(): what the checkpoint, whose state the federation has, knows of the run.
   void resume(const Checkpoint& checkpoint, RunProgress progress) {
-    check_same_inputs(progress, inputs_);
     saved_round_ = checkpoint.round;
     const auto notes = differences(progress, experiment_.federation().info());
     resume_notes_.insert(resume_notes_.end(), notes.begin(), notes.end());
@@ -341,10 +341,10 @@ class Simulation {
   Console& console_;
   RunSummary summary_;
   BestRound best_;
-  std::map<std::string, std::string> inputs_;  // hashes_of_inputs()
-  std::vector<NamedArray> best_model_;         // of the best round; empty: there is none
-  std::int64_t saved_round_ = 0;               // of the newest checkpoint
-  std::optional<RoundResult> unevaluated_;     // trained, and stopped before its figures were there
+  std::map<std::string, std::string> inputs_;
+  std::vector<NamedArray> best_model_;      // of the best round; empty: there is none
+  std::int64_t saved_round_ = 0;            // of the newest checkpoint
+  std::optional<RoundResult> unevaluated_;  // trained, and stopped before its figures were there
   std::vector<std::string> resume_notes_;
   std::set<std::string> warned_of_loss_;  // on which sets
   std::optional<Evaluation> last_test_;   // of the last round, where it was measured
@@ -421,12 +421,17 @@ std::filesystem::path run_simulation(RunRequest request, Console& console,
   std::vector<std::string> problems;
   std::optional<ResumePoint> found;
   if (lock) found = go_back(path, experiment.federation(), checkpoints, problems);
-  if (lock && !found && read_run_end(path)) {
-    throw RunError(
-        path.string() +
-        ": the run has ended, and there is no checkpoint from which it could go on; begin "
-        "another one (--out)");
+  if (lock && !found) {
+    if (read_run_end(path)) {
+      throw RunError(path.string() +
+                     ": the run has ended, and there is no checkpoint from which it could go on; "
+                     "begin another one (--out)");
+    }
+    experiment.federation().keep_client_states({});
+    experiment.federation().forget_client_states();
   }
+  auto inputs = hashes_of_inputs(experiment);
+  if (found) check_same_inputs(found->progress, inputs);
   if (found && found->checkpoint.round > configuration.train.rounds) {
     refuse_fewer_rounds(path, found->checkpoint.round, configuration.train.rounds);
   }
@@ -445,7 +450,7 @@ std::filesystem::path run_simulation(RunRequest request, Console& console,
   } else {
     folder.emplace(path, documents);
   }
-  Simulation simulation(experiment, *folder, checkpoints, console);
+  Simulation simulation(experiment, std::move(inputs), *folder, checkpoints, console);
   for (const std::string& problem : problems) simulation.warn_of_checkpoint(problem);
   if (found) simulation.resume(found->checkpoint, std::move(found->progress));
   if (resumes && !found) change = "there is no checkpoint: the run starts at round 1";

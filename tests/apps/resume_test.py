@@ -199,6 +199,7 @@ class Resume(ProgramTest):
         self.stop_after(3, "r", *settings, number=signal.SIGINT)
         again = ("run", "tiny.toml", "--out", "r", "--resume", *settings,
                  "--set", "train.rounds=100000")
+        before = (self.folder / "r" / "rounds.csv").read_bytes()
         self.write("cohorts.json", "[[0, 1], [3, 2]]")
         self.refused_in_words(3, "the file of train.cohorts is not what the run began with", *again)
         self.write("cohorts.json", "[[0, 1], [2, 3]]")
@@ -207,6 +208,7 @@ class Resume(ProgramTest):
         tiny_set.write(self.folder / "val", training=60)
         tiny_set.write(self.folder / "set", test=60)
         self.refused_in_words(3, "the test set is not what the run began with", *again)
+        self.assertEqual((self.folder / "r" / "rounds.csv").read_bytes(), before)
         tiny_set.write(self.folder / "set")
         self.succeeds("run", "tiny.toml", "--out", "r", "--resume", *settings,
                       "--set", "train.rounds=" + str(len(self.table("r", "rounds.csv")) + 2))

@@ -130,8 +130,6 @@ std::optional<ResumePoint> go_back(const std::filesystem::path& run, Federation&
     for (const std::string& problem : problems) text += "\n" + problem;
     throw RunError(text + "\nput back what is missing, or begin another run (--out)");
   }
-  federation.keep_client_states({});
-  federation.forget_client_states();
   return std::nullopt;
 }
 

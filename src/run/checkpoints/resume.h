@@ -45,8 +45,8 @@ struct ResumePoint {
 };
 
 /// Puts the federation into the state of the newest checkpoint that is whole. Absent: there is
-/// none, and the federation starts; files of clients' states are gone then. `problems` receives
-/// what is wrong with newer ones. Throws RunError when there are whole ones, and none can be used.
+/// none, and the federation is that of a start. `problems` receives what is wrong with newer ones.
+/// Throws RunError when there are whole ones, and none can be used.
 std::optional<ResumePoint> go_back(const std::filesystem::path& run, Federation& federation,
                                    CheckpointFolder& folder, std::vector<std::string>& problems);
 
