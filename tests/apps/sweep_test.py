@@ -350,7 +350,7 @@ class Stopping(SweepTest):
     def test_runs_of_one_that_was_killed_are_waited_for(self):
         folder = self.folder / "out/fedavg-s1"
         folder.mkdir(parents=True)
-        (self.folder / "out/sweep.toml").write_text("")
+        (self.folder / "out/sweep.toml").write_text('base = "base.toml"\n')
         with open(folder / ".lock", "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             process = self.start("sweep.toml", "--jobs", "1")
