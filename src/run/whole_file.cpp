@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <fstream>
+#include <iterator>
 
 #include "run/write_all.h"
 
@@ -102,6 +104,11 @@ void WholeFile::commit() {
     ::fsync(opened);
     ::close(opened);
   }
+}
+
+std::string text_in(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 void write_whole_file(const fs::path& path, std::string_view text) {

@@ -35,6 +35,9 @@ class WholeFile {
   int descriptor_ = -1;
 };
 
+/// The bytes of a file; empty when it is missing or cannot be read.
+std::string text_in(const std::filesystem::path& path);
+
 /// The whole of `text` as a file.
 void write_whole_file(const std::filesystem::path& path, std::string_view text);
 

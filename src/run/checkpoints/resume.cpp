@@ -1,7 +1,6 @@
 #include "run/checkpoints/resume.h"
 
 #include <algorithm>
-#include <fstream>
 #include <set>
 
 #include "config/resolve.h"
@@ -9,16 +8,12 @@
 #include "fedvg/registry.h"
 #include "fedvg/schedule.h"
 #include "run/run_settings.h"
+#include "run/whole_file.h"
 
 namespace fedvg {
 namespace {
 
 constexpr const char* kConfig = "config.toml";
-
-std::string content_of(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 }  // namespace
 
@@ -57,7 +52,7 @@ void check_own_configuration(const std::filesystem::path& run) {
   const auto path = run / kConfig;
   std::string why = "it is not as a run writes it";
   try {
-    if (load_configuration(path).text() == content_of(path)) return;
+    if (load_configuration(path).text() == text_in(path)) return;
   } catch (const OptionError& error) {
     why = error.problems().front();
   }
@@ -68,7 +63,7 @@ void check_own_configuration(const std::filesystem::path& run) {
 void check_same_partition(const std::filesystem::path& run, const std::string& partition) {
   const auto path = run / "partition.json";
   // Absent: of a start that was killed before it wrote this.
-  if (!std::filesystem::exists(path) || content_of(path) == partition) return;
+  if (!std::filesystem::exists(path) || text_in(path) == partition) return;
   throw DataError(path.string() +
                   ": the clients have other samples now: the data set, or a file that the "
                   "configuration names, is not what the run began with (or this file was changed)");

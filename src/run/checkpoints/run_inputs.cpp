@@ -1,19 +1,15 @@
 #include "run/checkpoints/run_inputs.h"
 
-#include <fstream>
-#include <iterator>
-
 #include "data/content_hash.h"
 #include "data/fingerprint.h"
+#include "run/whole_file.h"
 
 namespace fedvg {
 namespace {
 
 std::string hash_of_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string content{std::istreambuf_iterator<char>(file), {}};
   ContentHash hash;
-  hash.add_text(content);
+  hash.add_text(text_in(path));
   return hash.digits();
 }
 

@@ -1,7 +1,5 @@
 #include "run/sweep/sweep_folder.h"
 
-#include <fstream>
-#include <iterator>
 #include <system_error>
 
 #include "fedvg/error.h"
@@ -28,14 +26,9 @@ void make_folder(const fs::path& path) {
   if (!fs::is_directory(path, error)) refuse_creation(path, "it exists and is no folder");
 }
 
-std::string content_of(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 // The lock is there already.
 bool holds_something_else(const fs::path& path) {
-  if (content_of(path / kSweepFile).starts_with(kWritten)) return false;
+  if (text_in(path / kSweepFile).starts_with(kWritten)) return false;
   for (const auto& entry : fs::directory_iterator(path)) {
     const std::string name = entry.path().filename().string();
     if (name != ".lock" && !name.ends_with(".part")) return true;
@@ -45,7 +38,7 @@ bool holds_something_else(const fs::path& path) {
 
 // False where there is no such file, and when it has this content.
 bool differs(const fs::path& path, const std::string& text) {
-  return fs::exists(path) && content_of(path) != text;
+  return fs::exists(path) && text_in(path) != text;
 }
 
 // What the sweep is read from is not replaced by what becomes of it.

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -12,6 +10,7 @@
 #include "data/wording.h"
 #include "fedvg/error.h"
 #include "run/configuration.h"
+#include "run/whole_file.h"
 
 namespace fedvg {
 namespace {
@@ -109,11 +108,6 @@ void check_changes(const SweepFile& file, const std::vector<config::Override>& c
     }
   }
   if (!problems.empty()) throw OptionError(problems);
-}
-
-std::string content_of(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 std::vector<config::Override> overrides_of(const std::vector<config::Override>& changes,
@@ -220,7 +214,7 @@ SweepPlan plan_sweep(SweepFile file, std::vector<config::Override> changes) {
     throw OptionError(file.path.string() + ": base: " + error.what());
   }
   SweepPlan plan;
-  plan.base = content_of(file.base);
+  plan.base = text_in(file.base);
   plan.file = std::move(file);
   plan.changes = std::move(changes);
   const auto runs = combinations(plan.file);

@@ -10,16 +10,12 @@
 #include "run/checkpoints/resume.h"
 #include "run/csv.h"
 #include "run/run_end.h"
+#include "run/whole_file.h"
 
 namespace fedvg {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string content_of(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 bool brings_its_clients(const std::string& config) {
   return config.find("\nscheme = \"file\"\n") != std::string::npos ||
@@ -60,7 +56,7 @@ bool has_ended(const fs::path& folder, std::int64_t rounds) {
 }  // namespace
 
 bool is_finished_run(const fs::path& folder, const std::string& config, std::int64_t rounds) {
-  return has_ended(folder, rounds) && same_run(config, content_of(folder / "config.toml"));
+  return has_ended(folder, rounds) && same_run(config, text_in(folder / "config.toml"));
 }
 
 std::optional<double> final_accuracy(const fs::path& folder) {
