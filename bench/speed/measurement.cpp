@@ -1,13 +1,13 @@
 #include "speed/measurement.h"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <algorithm>
-#include <chrono>
 
+#include "engine/stopwatch.h"
 #include "fedvg/error.h"
 #include "run/experiment.h"
+#include "run/peak_memory.h"
 #include "run/statistics.h"
 #include "speed/multiply_add_peak.h"
 #include "speed/stock_rates.h"
@@ -15,23 +15,10 @@
 namespace fedvg {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr double kLongestStock = 3;      // seconds of a phase in a repetition
 constexpr double kShortestStock = 0.05;  // below, starting the threads would count
 constexpr double kLongestTrial = 1;      // seconds to find the better memory format
 constexpr double kPeakSeconds = 0.3;
-
-double seconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
-
-/// Of the process so far, resident.
-double peak_megabytes() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_maxrss) / 1024;
-}
 
 /// The stock loop's time for a phase of which the engine took `engine` seconds.
 double stock_seconds(double engine) { return std::clamp(engine, kShortestStock, kLongestStock); }
@@ -177,9 +164,9 @@ class SpeedRun {
                                      console_.show_progress(label, progress.done, progress.total);
                                    });
     console_.clear_progress();
-    const auto begin = Clock::now();
+    const Stopwatch watch;
     federation.evaluate_test(stop_);
-    return phase_seconds(record_, seconds_since(begin));
+    return phase_seconds(record_, watch.seconds());
   }
 
   Experiment& experiment_;

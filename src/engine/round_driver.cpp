@@ -3,13 +3,13 @@
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <set>
 
 #include "data/wording.h"
 #include "engine/combiners/update_sum.h"
+#include "engine/stopwatch.h"
 #include "fedvg/error.h"
 #include "fedvg/registry.h"
 #include "kernels/model_vector.h"
@@ -18,16 +18,6 @@ namespace fedvg {
 namespace {
 
 constexpr std::size_t kChunk = 500;  // samples of an evaluation that one worker takes at once
-
-class Stopwatch {
- public:
-  double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
 
 using kernels::all_finite;
 

@@ -29,4 +29,10 @@ std::optional<RunEnd> read_run_end(const std::filesystem::path& run) {
   }
 }
 
+bool has_ended(const std::filesystem::path& run, std::int64_t wanted) {
+  const auto end = read_run_end(run);
+  return end && end->is_of(wanted) && std::filesystem::exists(run / "rounds.csv") &&
+         std::filesystem::exists(run / "model.safetensors");
+}
+
 }  // namespace fedvg

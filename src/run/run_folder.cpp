@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "fedvg/error.h"
+#include "run/tensor_file.h"
 #include "run/whole_file.h"
 
 namespace fedvg {
@@ -31,14 +32,6 @@ void refuse_existing(const fs::path& path) {
   throw RunError(path.string() +
                  " exists already: continue the run in it with --resume, name another folder with "
                  "--out, or remove this one");
-}
-
-void write_tensors(const fs::path& path, const std::vector<NamedArray>& model,
-                   const std::map<std::string, std::string>& metadata) {
-  WholeFile file(path);
-  encode_safetensors(model, metadata,
-                     [&](std::span<const std::byte> bytes) { file.append(bytes); });
-  file.commit();
 }
 
 /// What a killed process left unfinished, of files that are renamed into place (WholeFile).
@@ -181,12 +174,12 @@ void RunFolder::write_confusion(const Confusion& confusion) {
 
 void RunFolder::write_model(const std::vector<NamedArray>& model,
                             const std::map<std::string, std::string>& metadata) {
-  write_tensors(model_path(), model, metadata);
+  write_tensor_file(model_path(), model, metadata);
 }
 
 void RunFolder::write_best_model(const std::vector<NamedArray>& model,
                                  const std::map<std::string, std::string>& metadata) {
-  write_tensors(path_ / "best.safetensors", model, metadata);
+  write_tensor_file(path_ / "best.safetensors", model, metadata);
 }
 
 void RunFolder::sync() {

@@ -18,7 +18,7 @@ namespace {
 // As first thing in main of the program: before anything in this process is allocated in numbers.
 const MallocSettings kMalloc = tune_malloc();
 
-constexpr std::int64_t kSamples = 128, kValidation = 320, kTest = 8, kBatch = 32, kRounds = 16;
+constexpr std::int64_t kSamples = 128, kValidation = 320, kTest = 8, kBatch = 32, kRounds = 20;
 
 FederatedData data_of_one_client() {
   FederatedData data;

@@ -48,5 +48,23 @@ TEST(RunEnd, ThatIsDamagedIsRefusedByName) {
   }
 }
 
+TEST(RunEnd, HasEndedWithAllThatARunLeaves) {
+  const TestFolder folder;
+  EXPECT_FALSE(has_ended(folder.path(), 3));
+  folder.file("run.json", text_of(RunEnd{3, false}));
+  EXPECT_FALSE(has_ended(folder.path(), 3));
+  folder.file("rounds.csv", "round\n");
+  EXPECT_FALSE(has_ended(folder.path(), 3));
+  folder.file("model.safetensors", "");
+  EXPECT_TRUE(has_ended(folder.path(), 3));
+  EXPECT_FALSE(has_ended(folder.path(), 4)) << "it has 3 rounds";
+  EXPECT_FALSE(has_ended(folder.path(), 2));
+  folder.file("run.json", text_of(RunEnd{3, /*early=*/true}));
+  EXPECT_TRUE(has_ended(folder.path(), 4));
+  EXPECT_FALSE(has_ended(folder.path(), 2));
+  folder.file("run.json", "{");
+  EXPECT_THROW(has_ended(folder.path(), 3), DataError);
+}
+
 }  // namespace
 }  // namespace fedvg

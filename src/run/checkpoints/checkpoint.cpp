@@ -7,7 +7,7 @@
 
 #include "fedvg/error.h"
 #include "models/sealed_file.h"
-#include "run/whole_file.h"
+#include "run/tensor_file.h"
 
 namespace fedvg {
 namespace {
@@ -75,12 +75,9 @@ std::vector<std::int64_t> take_column(const char* name, std::vector<NamedArray>&
   return numbers;
 }
 
-void write_tensors(const fs::path& path, const std::vector<NamedArray>& tensors,
-                   std::map<std::string, std::string> metadata) {
-  WholeFile file(path);
-  encode_safetensors(tensors, sealed(tensors, std::move(metadata)),
-                     [&](std::span<const std::byte> bytes) { file.append(bytes); });
-  file.commit();
+void write_sealed(const fs::path& path, const std::vector<NamedArray>& tensors,
+                  std::map<std::string, std::string> metadata) {
+  write_tensor_file(path, tensors, sealed(tensors, std::move(metadata)));
 }
 
 Checkpoint read_checkpoint(const fs::path& path, std::int64_t round) {
@@ -178,18 +175,18 @@ void CheckpointFolder::write(const Checkpoint& checkpoint,
   const bool has_best = std::ranges::find(kept_, checkpoint.best, &Kept::best) != kept_.end() &&
                         fs::exists(best_file_of(checkpoint.best), error);
   if (checkpoint.best > 0 && !has_best) {
-    write_tensors(best_file_of(checkpoint.best), best_model(), best_metadata);
+    write_sealed(best_file_of(checkpoint.best), best_model(), best_metadata);
   }
   std::vector<NamedArray> arrays = checkpoint.federation.arrays;
   const auto& clients = checkpoint.federation.clients;
   arrays.push_back(column(kClients, clients, &ClientVersion::client));
   arrays.push_back(column(kClientRounds, clients, &ClientVersion::round));
   arrays.push_back(column(kClientBytes, clients, &ClientVersion::bytes));
-  write_tensors(file_of(checkpoint.round), arrays,
-                {{"version", kVersion},
-                 {"round", std::to_string(checkpoint.round)},
-                 {"best", std::to_string(checkpoint.best)},
-                 {"progress", checkpoint.progress}});
+  write_sealed(file_of(checkpoint.round), arrays,
+               {{"version", kVersion},
+                {"round", std::to_string(checkpoint.round)},
+                {"best", std::to_string(checkpoint.best)},
+                {"progress", checkpoint.progress}});
 
   std::vector<Kept> kept{{checkpoint.round, checkpoint.best, clients}};
   for (Kept& before : kept_) {

@@ -4,16 +4,35 @@
 #include <set>
 
 #include "config/resolve.h"
+#include "data/wording.h"
 #include "fedvg/error.h"
 #include "fedvg/registry.h"
 #include "fedvg/schedule.h"
+#include "run/run_end.h"
+#include "run/run_folder.h"
 #include "run/run_settings.h"
 #include "run/whole_file.h"
 
 namespace fedvg {
 namespace {
 
-constexpr const char* kConfig = "config.toml";
+/// The config.toml of the run.
+Configuration configuration_of(const std::filesystem::path& run) {
+  const auto path = run / "config.toml";
+  std::string why = "it is not as a run writes it";
+  try {
+    Configuration configuration = load_configuration(path);
+    if (configuration.text() == text_in(path)) return configuration;
+  } catch (const OptionError& error) {
+    why = error.problems().front();
+  }
+  throw DataError(path.string() + ": not of a run that can be continued, or damaged: " + why +
+                  "; name another folder with --out");
+}
+
+Settings settings_of(const Configuration& configuration) {
+  return flat_settings(config::flattened(sections(), configuration.resolved));
+}
 
 }  // namespace
 
@@ -24,13 +43,13 @@ bool may_change(const std::string& key) {
   return keys.contains(key);
 }
 
-void check_same_settings(const std::filesystem::path& run, const Configuration& asked,
-                         bool data_known) {
-  const auto settings_of = [](const Configuration& configuration) {
-    return flat_settings(config::flattened(sections(), configuration.resolved));
-  };
-  const Settings before = settings_of(load_configuration(run / kConfig));
-  const Settings now = settings_of(asked);
+BegunRun::BegunRun(std::filesystem::path folder)
+    : folder_(std::move(folder)),
+      lock_(std::make_unique<FolderLock>(folder_)),
+      began_with_(configuration_of(folder_)) {}
+
+void BegunRun::check_settings(const Configuration& asked, bool data_known) const {
+  const Settings before = settings_of(began_with_), now = settings_of(asked);
   std::set<std::string> keys;
   for (const Settings* settings : {&before, &now}) {
     for (const auto& [key, value] : *settings) keys.insert(key);
@@ -41,32 +60,70 @@ void check_same_settings(const std::filesystem::path& run, const Configuration& 
     if (key == "partition.clients" && !data_known && !asked.clients_given) continue;
     const std::string was = value_of(before, key), is = value_of(now, key);
     if (was == is) continue;
-    problems.push_back(run.string() + ": cannot be continued with another " + key +
+    problems.push_back(folder_.string() + ": cannot be continued with another " + key +
                        ": it began with " + was + ", asked for is " + is +
                        "; take that again, or another folder (--out)");
   }
   if (!problems.empty()) throw OptionError(problems);
 }
 
-void check_own_configuration(const std::filesystem::path& run) {
-  const auto path = run / kConfig;
-  std::string why = "it is not as a run writes it";
-  try {
-    if (load_configuration(path).text() == text_in(path)) return;
-  } catch (const OptionError& error) {
-    why = error.problems().front();
-  }
-  throw DataError(path.string() + ": not of a run that can be continued, or damaged: " + why +
-                  "; name another folder with --out");
-}
-
-void check_same_partition(const std::filesystem::path& run, const std::string& partition) {
-  const auto path = run / "partition.json";
+void BegunRun::check_partition(const std::string& partition) const {
+  const auto path = folder_ / "partition.json";
   // Absent: of a start that was killed before it wrote this.
   if (!std::filesystem::exists(path) || text_in(path) == partition) return;
   throw DataError(path.string() +
                   ": the clients have other samples now: the data set, or a file that the "
                   "configuration names, is not what the run began with (or this file was changed)");
+}
+
+std::string BegunRun::schedule_note(const Configuration& asked) const {
+  const std::int64_t was = began_with_.train.rounds;
+  const std::int64_t is = asked.train.rounds;
+  const auto schedule = Registry<Schedule>::instance().make(asked.train.schedule);
+  for (std::int64_t round = 1; round <= std::min(was, is); ++round) {
+    if (schedule->factor(round, was) == schedule->factor(round, is)) continue;
+    return "train.rounds is " + std::to_string(is) + " instead of " + std::to_string(was) +
+           ", which changes the learning rates of train.schedule = \"" + asked.train.schedule.name +
+           "\": the rounds so far had those of the shorter or longer run";
+  }
+  return "";
+}
+
+std::optional<BegunRun::Point> BegunRun::go_back(Federation& federation,
+                                                 CheckpointFolder& checkpoints,
+                                                 std::vector<std::string>& problems) const {
+  auto whole = checkpoints.read([&](const std::string& why) { problems.push_back(why); });
+  federation.keep_client_states(checkpoints.clients());
+  for (Checkpoint& checkpoint : whole) {
+    try {
+      RunProgress progress = progress_from(checkpoint.progress);
+      RunFolder::check_tables(folder_, progress.tables);
+      federation.restore(checkpoint.federation);
+      return Point{std::move(checkpoint), std::move(progress)};
+    } catch (const DataError& error) {
+      problems.push_back("the checkpoint of round " + std::to_string(checkpoint.round) + ": " +
+                         error.what());
+    }
+  }
+  if (!whole.empty()) {
+    std::string text = folder_.string() + ": its checkpoints are whole, and none can be used:";
+    for (const std::string& problem : problems) text += "\n" + problem;
+    throw RunError(text + "\nput back what is missing, or begin another run (--out)");
+  }
+  if (read_run_end(folder_)) {
+    throw RunError(folder_.string() +
+                   ": the run has ended, and there is no checkpoint from which it could go on; "
+                   "begin another one (--out)");
+  }
+  federation.keep_client_states({});
+  federation.forget_client_states();
+  return std::nullopt;
+}
+
+void check_rounds(const std::filesystem::path& run, std::int64_t behind, std::int64_t asked) {
+  if (behind <= asked) return;
+  throw OptionError("train.rounds is " + std::to_string(asked) + ", and " + run.string() + " has " +
+                    counted(behind, "round") + " behind it");
 }
 
 void check_same_inputs(const RunProgress& before, const std::map<std::string, std::string>& now) {
@@ -90,42 +147,6 @@ std::vector<std::string> differences(const RunProgress& before, const Federation
   compare("memory format", before.memory_format, now.memory_format);
   compare("libtorch", before.libtorch, now.libtorch_version);
   return notes;
-}
-
-std::string schedule_note(const std::filesystem::path& run, const Configuration& asked) {
-  const std::int64_t was = load_configuration(run / "config.toml").train.rounds;
-  const std::int64_t is = asked.train.rounds;
-  const auto schedule = Registry<Schedule>::instance().make(asked.train.schedule);
-  for (std::int64_t round = 1; round <= std::min(was, is); ++round) {
-    if (schedule->factor(round, was) == schedule->factor(round, is)) continue;
-    return "train.rounds is " + std::to_string(is) + " instead of " + std::to_string(was) +
-           ", which changes the learning rates of train.schedule = \"" + asked.train.schedule.name +
-           "\": the rounds so far had those of the shorter or longer run";
-  }
-  return "";
-}
-
-std::optional<ResumePoint> go_back(const std::filesystem::path& run, Federation& federation,
-                                   CheckpointFolder& folder, std::vector<std::string>& problems) {
-  auto checkpoints = folder.read([&](const std::string& why) { problems.push_back(why); });
-  federation.keep_client_states(folder.clients());
-  for (Checkpoint& checkpoint : checkpoints) {
-    try {
-      RunProgress progress = progress_from(checkpoint.progress);
-      RunFolder::check_tables(run, progress.tables);
-      federation.restore(checkpoint.federation);
-      return ResumePoint{std::move(checkpoint), std::move(progress)};
-    } catch (const DataError& error) {
-      problems.push_back("the checkpoint of round " + std::to_string(checkpoint.round) + ": " +
-                         error.what());
-    }
-  }
-  if (!checkpoints.empty()) {
-    std::string text = run.string() + ": its checkpoints are whole, and none can be used:";
-    for (const std::string& problem : problems) text += "\n" + problem;
-    throw RunError(text + "\nput back what is missing, or begin another run (--out)");
-  }
-  return std::nullopt;
 }
 
 }  // namespace fedvg

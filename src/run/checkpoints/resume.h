@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -8,6 +11,7 @@
 #include "run/checkpoints/checkpoint.h"
 #include "run/checkpoints/run_progress.h"
 #include "run/configuration.h"
+#include "run/folder_lock.h"
 
 namespace fedvg {
 
@@ -15,17 +19,46 @@ namespace fedvg {
 /// over the machine, and when it is saved.
 bool may_change(const std::string& key);
 
-/// Throws OptionError naming every setting that is not as in the run's config.toml, but for
-/// those that may_change(). `data_known`: with partition.clients, which data may decide.
-void check_same_settings(const std::filesystem::path& run, const Configuration& asked,
-                         bool data_known);
+/// Of a run that is to go on: what it began with, and where it got to. Its folder is locked for
+/// others while one lives.
+class BegunRun {
+ public:
+  /// Throws RunError when another process works in the folder, DataError when its config.toml is
+  /// none that a run wrote: damaged, or of somebody who has other things in the folder.
+  explicit BegunRun(std::filesystem::path folder);
 
-/// Throws DataError when the folder's config.toml is none that a run wrote: damaged, or of
-/// somebody who has other things in the folder.
-void check_own_configuration(const std::filesystem::path& run);
+  /// Throws OptionError naming every setting that is not as the run began with, but for those that
+  /// may_change(). `data_known`: with partition.clients, which data may decide.
+  void check_settings(const Configuration& asked, bool data_known) const;
+  /// Throws DataError when `partition` is not that of the run: other data than it began with.
+  void check_partition(const std::string& partition) const;
+  /// Says so when the number of rounds is not that of the run and changes learning rates of
+  /// rounds that are still to come; empty: it does not.
+  std::string schedule_note(const Configuration& asked) const;
 
-/// Throws DataError when `partition` is not that of the run: other data than it began with.
-void check_same_partition(const std::filesystem::path& run, const std::string& partition);
+  /// Where it goes on.
+  struct Point {
+    Checkpoint checkpoint;
+    RunProgress progress;
+  };
+  /// Puts the federation into the state of the newest checkpoint that is whole. Absent: there is
+  /// none, and the federation is that of a start. `problems` receives what is wrong with newer
+  /// ones. Throws RunError when there are whole ones, and none can be used, and when the run has
+  /// ended and there are none.
+  std::optional<Point> go_back(Federation& federation, CheckpointFolder& checkpoints,
+                               std::vector<std::string>& problems) const;
+
+  /// The lock, for whoever works in the folder from now on.
+  std::unique_ptr<FolderLock> take_lock() { return std::move(lock_); }
+
+ private:
+  std::filesystem::path folder_;
+  std::unique_ptr<FolderLock> lock_;
+  Configuration began_with_;
+};
+
+/// Throws OptionError when a run has more rounds `behind` it than are asked for.
+void check_rounds(const std::filesystem::path& run, std::int64_t behind, std::int64_t asked);
 
 /// Throws DataError naming what is not what the run began with: test set, D_val, the files that the
 /// configuration names.
@@ -33,21 +66,5 @@ void check_same_inputs(const RunProgress& before, const std::map<std::string, st
 
 /// For people: what makes the rest of the run round otherwise than it would have. Each a note.
 std::vector<std::string> differences(const RunProgress& before, const FederationInfo& now);
-
-/// Says so when the number of rounds is not that of the run and changes learning rates of rounds
-/// that are still to come; empty: it does not.
-std::string schedule_note(const std::filesystem::path& run, const Configuration& asked);
-
-/// Where a run goes on.
-struct ResumePoint {
-  Checkpoint checkpoint;
-  RunProgress progress;
-};
-
-/// Puts the federation into the state of the newest checkpoint that is whole. Absent: there is
-/// none, and the federation is that of a start. `problems` receives what is wrong with newer ones.
-/// Throws RunError when there are whole ones, and none can be used.
-std::optional<ResumePoint> go_back(const std::filesystem::path& run, Federation& federation,
-                                   CheckpointFolder& folder, std::vector<std::string>& problems);
 
 }  // namespace fedvg

@@ -21,7 +21,7 @@ std::map<std::string, std::string> hashes_of_inputs(const Experiment& experiment
     hashes[what] = fingerprint(samples, image_hashes(samples));
   };
   const FederatedData& data = experiment.data();
-  add_samples("the training set", data.dataset.training);
+  hashes["the training set"] = data.identity.fingerprint;
   if (data.dataset.test.size() > 0) add_samples("the test set", data.dataset.test);
   if (data.validation_set) add_samples("D_val", *data.validation_set);
   const Configuration& configuration = experiment.configuration();

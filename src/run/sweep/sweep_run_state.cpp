@@ -42,21 +42,14 @@ bool same_run(const std::string& planned, const std::string& written) {
   return deciding_lines(planned, clients) == deciding_lines(written, clients);
 }
 
-// A damaged run.json is said when the run is taken up.
-bool has_ended(const fs::path& folder, std::int64_t rounds) {
-  try {
-    const auto end = read_run_end(folder);
-    return end && end->is_of(rounds) && fs::exists(folder / "rounds.csv") &&
-           fs::exists(folder / "model.safetensors");
-  } catch (const DataError&) {
-    return false;
-  }
-}
-
 }  // namespace
 
 bool is_finished_run(const fs::path& folder, const std::string& config, std::int64_t rounds) {
-  return has_ended(folder, rounds) && same_run(config, text_in(folder / "config.toml"));
+  try {
+    return has_ended(folder, rounds) && same_run(config, text_in(folder / "config.toml"));
+  } catch (const DataError&) {  // a damaged run.json: said when the run is taken up
+    return false;
+  }
 }
 
 std::optional<double> final_accuracy(const fs::path& folder) {

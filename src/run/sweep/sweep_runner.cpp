@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "data/wording.h"
+#include "engine/stopwatch.h"
 #include "fedvg/error.h"
 #include "run/round_lines.h"
 #include "run/setup_block.h"
@@ -27,13 +28,8 @@ namespace fedvg {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
 
 constexpr int kInterrupted = 130;
-
-double seconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
 
 void rest() { std::this_thread::sleep_for(std::chrono::milliseconds(20)); }
 
@@ -65,7 +61,7 @@ std::string signal_text(int number) {
 struct Job {
   const PlannedRun* run;
   std::size_t slot;
-  Clock::time_point begin;
+  Stopwatch watch;
   std::uintmax_t log_size;  // before it
   std::unique_ptr<SweepProcess> process;
 };
@@ -108,7 +104,7 @@ class Runner {
     console_.print(fmt::format("{} in {}{}: {}", counted(std::ssize(plan_.runs), "run"),
                                folder_.path().string(), before_text(), jobs_text(jobs)));
     await_others();
-    begin_ = Clock::now();
+    watch_ = Stopwatch();
     for (std::size_t next = 0; !jobs_.empty() || (next < todo_.size() && !stop_);) {
       while (next < todo_.size() && !free_slots_.empty() && !stop_) start(*todo_[next++], jobs);
       pass_on_stop();
@@ -137,11 +133,11 @@ class Runner {
   // Runs of a sweep that was killed take a moment to write their checkpoints.
   void await_others() {
     constexpr double kPatience = 120;  // seconds; then the run itself says who is in its way
-    const auto begin = Clock::now();
+    const Stopwatch watch;
     bool said = false;
     for (const PlannedRun* run : todo_) {
       const fs::path folder = folder_.run(run->name);
-      while (FolderLock::taken(folder) && !stop_ && seconds_since(begin) < kPatience) {
+      while (FolderLock::taken(folder) && !stop_ && watch.seconds() < kPatience) {
         if (!said) console_.say("waiting for the process that still works in " + folder.string());
         said = true;
         rest();
@@ -152,11 +148,7 @@ class Runner {
   void start(const PlannedRun& run, const Jobs& jobs) {
     const fs::path path = folder_.run(run.name), log = folder_.log(run.name);
     const bool resumed = fs::exists(path);
-    Job job{.run = &run,
-            .slot = free_slots_.back(),
-            .begin = Clock::now(),
-            .log_size = 0,
-            .process = {}};
+    Job job{.run = &run, .slot = free_slots_.back(), .watch = {}, .log_size = 0, .process = {}};
     try {
       folder_.write_configuration(plan_, run);
       std::error_code missing;
@@ -205,7 +197,7 @@ class Runner {
 
   void ended(const Job& job, const ProcessEnd& end) {
     const std::string& name = job.run->name;
-    const std::string seconds = duration_text(seconds_since(job.begin));
+    const std::string seconds = duration_text(job.watch.seconds());
     const bool interrupted =
         end.signal == SIGTERM || end.signal == SIGHUP || end.code == kInterrupted;
     if (end.signal == 0 && end.code == 0) {
@@ -238,14 +230,14 @@ class Runner {
   std::string rest_text() const {
     std::string text = fmt::format("{}/{}", finished(), plan_.runs.size());
     if (finished() + std::ssize(failures_) == std::ssize(plan_.runs)) return text;
-    const auto left = progress_.seconds_left(seconds_since(begin_));
+    const auto left = progress_.seconds_left(watch_.seconds());
     return text + ", ETA " + (left ? duration_text(*left) : "-");
   }
 
   void show_progress() {
     constexpr double kPause = 0.5;  // seconds
-    if (jobs_.empty() || seconds_since(shown_) < kPause) return;
-    shown_ = Clock::now();
+    if (jobs_.empty() || shown_.seconds() < kPause) return;
+    shown_ = Stopwatch();
     for (const Job& job : jobs_) progress_.look(job.run->name);
     console_.show_progress("runs " + rest_text() + ", rounds", progress_.done(), progress_.total());
   }
@@ -290,7 +282,7 @@ class Runner {
   std::int64_t finished_before_ = 0, finished_now_ = 0;
   std::size_t name_width_ = 0;
   bool told_ = false;  // the runs, to stop
-  Clock::time_point begin_{}, shown_{};
+  Stopwatch watch_, shown_;
 };
 
 std::string state_text(const fs::path& folder, const PlannedRun& run) {

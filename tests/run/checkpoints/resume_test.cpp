@@ -22,7 +22,7 @@ class ResumeTest : public ::testing::Test {
   }
   std::vector<std::string> problems(const Configuration& asked, bool data_known = false) {
     try {
-      check_same_settings(folder_.path(), asked, data_known);
+      BegunRun(folder_.path()).check_settings(asked, data_known);
     } catch (const OptionError& error) {
       return error.problems();
     }
@@ -127,17 +127,44 @@ TEST_F(ResumeTest, ClientsThatDataBringAreComparedOnceTheyAreKnown) {
   EXPECT_THAT(problems(configuration_with({"partition.clients=7"}, file)), IsEmpty());
 }
 
-TEST_F(ResumeTest, ARunWithoutReadableSettingsIsAnError) {
-  folder_.file("config.toml", "seed = \n");
-  EXPECT_THAT(problems_with({}), ElementsAre(HasSubstr("config.toml")));
+TEST_F(ResumeTest, SettingsThatNoRunWroteAreRefused) {
+  const std::string own = configuration_with({}).text();
+  for (const std::string& text :
+       {std::string("seed = \n"), std::string("seed = 1\n"), own + "\n"}) {
+    const auto path = folder_.file("config.toml", text);
+    EXPECT_THAT(message_of<DataError>([&] { BegunRun(folder_.path()); }),
+                AllOf(StartsWith(path.string() + ": not of a run that can be continued"),
+                      HasSubstr("--out")))
+        << text;
+  }
+}
+
+TEST_F(ResumeTest, TheFolderIsLockedAsLongAsSomebodyHasIt) {
+  begin_run(configuration_with({}));
+  {
+    BegunRun run(folder_.path());
+    EXPECT_THROW(BegunRun(folder_.path()), RunError);
+    const auto lock = run.take_lock();
+    EXPECT_TRUE(FolderLock::taken(folder_.path()));
+  }
+  EXPECT_FALSE(FolderLock::taken(folder_.path()));
+}
+
+TEST_F(ResumeTest, FewerRoundsThanAreBehindAreRefused) {
+  EXPECT_NO_THROW(check_rounds("r", 3, 3));
+  EXPECT_NO_THROW(check_rounds("r", 0, 1));
+  EXPECT_EQ(message_of<OptionError>([] { check_rounds("r", 3, 2); }),
+            "train.rounds is 2, and r has 3 rounds behind it");
 }
 
 TEST_F(ResumeTest, OtherDataThanAtTheStartAreRefused) {
-  EXPECT_NO_THROW(check_same_partition(folder_.path(), "[[0]]\n"));  // never written
+  begin_run(configuration_with({}));
+  const BegunRun run(folder_.path());
+  EXPECT_NO_THROW(run.check_partition("[[0]]\n"));  // never written
   folder_.file("partition.json", "[[0]]\n");
-  EXPECT_NO_THROW(check_same_partition(folder_.path(), "[[0]]\n"));
+  EXPECT_NO_THROW(run.check_partition("[[0]]\n"));
   for (const char* other : {"[[1]]\n", "[[0]]", "[[0]]\n\n", ""}) {
-    EXPECT_THAT(message_of<DataError>([&] { check_same_partition(folder_.path(), other); }),
+    EXPECT_THAT(message_of<DataError>([&] { run.check_partition(other); }),
                 AllOf(StartsWith((folder_.path() / "partition.json").string() + ": "),
                       HasSubstr("other samples now")));
   }
