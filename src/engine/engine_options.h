@@ -7,6 +7,8 @@
 
 namespace fedvg {
 
+inline constexpr std::int64_t megabyte = 1 << 20;  ///< that options of memory count in
+
 /// [train], without the choice of participants (data/cohorts.h).
 struct TrainOptions {
   std::int64_t rounds = 50;

@@ -17,8 +17,6 @@
 namespace fedvg {
 namespace {
 
-constexpr std::size_t kChunk = 500;  // samples of an evaluation that one worker takes at once
-
 using kernels::all_finite;
 
 bool all_finite(const Tensors& tensors) {
@@ -34,17 +32,6 @@ bool all_finite(const TensorMap& tensors) {
 bool all_finite(const ClientUpdate& update) {
   return std::isfinite(update.loss_last) && all_finite(update.delta) &&
          all_finite(update.buffers) && all_finite(update.extra) && all_finite(update.note);
-}
-
-Evaluation evaluation_of(const Worker::Tally& tally, const Predictions& predictions,
-                         const std::vector<std::optional<double>>& aurocs) {
-  const auto samples = static_cast<double>(tally.samples);
-  Evaluation evaluation{static_cast<double>(tally.right) / samples, tally.loss_sum / samples};
-  evaluation.confusion = confusion_of(predictions);
-  evaluation.balanced_accuracy = balanced_accuracy(evaluation.confusion);
-  evaluation.macro_f1 = macro_f1(evaluation.confusion);
-  evaluation.macro_auroc = mean_of_present(aurocs);
-  return evaluation;
 }
 
 }  // namespace
@@ -187,20 +174,6 @@ void RoundDriver::train_client(Worker& worker, const RoundStart& start, const Ro
   if (setup_.rules.buffers != BufferRule::global) update.buffers.clear();
 }
 
-std::optional<double> RoundDriver::accuracy_on_own(Worker& worker, std::int64_t client) const {
-  const LocalData& own = setup_.clients[static_cast<std::size_t>(client)];
-  if (own.samples.empty()) return std::nullopt;
-  const Worker::Tally tally = worker.evaluate(*own.store, own.samples);
-  return static_cast<double>(tally.right) / static_cast<double>(tally.samples);
-}
-
-void RoundDriver::load_own_model(Worker& worker, std::int64_t client) {
-  const ClientState state = setup_.own_models ? states_->get(client) : ClientState();
-  const auto w = state.correction.find("w");
-  worker.load(w == state.correction.end() ? global_ : w->second,
-              state.buffers.empty() ? buffers_ : state.buffers);
-}
-
 void RoundDriver::add(Finished&& finished, Accepted& accepted) {
   if (finished.record->status != "ok") return;
   const Stopwatch adding;
@@ -221,10 +194,8 @@ void RoundDriver::add(Finished&& finished, Accepted& accepted) {
   accepted.seconds += adding.seconds();
 }
 
-RoundRecord RoundDriver::run_round(std::int64_t index, const std::vector<std::int64_t>& cohort,
-                                   const std::atomic<bool>& stop,
-                                   const std::function<void(Federation::Progress)>& progress) {
-  const Stopwatch total;
+RoundRecord RoundDriver::record_of(std::int64_t index,
+                                   const std::vector<std::int64_t>& cohort) const {
   RoundRecord record{.round = index, .participants = static_cast<std::int64_t>(cohort.size())};
   for (const auto client : cohort) {
     if (client < 0 || client >= static_cast<std::int64_t>(setup_.clients.size())) {
@@ -236,43 +207,57 @@ RoundRecord RoundDriver::run_round(std::int64_t index, const std::vector<std::in
       record.clients.back().corrupted = setup_.corrupted[static_cast<std::size_t>(client)];
     }
   }
-  const LocalRules& rules = setup_.rules;
-  const auto passes =
-      setup_.faults.passes(rules.seed, index, cohort, rules.steps > 0 ? rules.steps : rules.epochs);
-  // Longest first, so that the round does not end in one long client; ties by id.
+  record.learning_rate = learning_rate_;
+  if (setup_.learning_rate_factor) record.learning_rate *= setup_.learning_rate_factor(index);
+  return record;
+}
+
+std::vector<std::size_t> RoundDriver::order_of_work(const std::vector<std::int64_t>& passes,
+                                                    std::vector<ClientRecord>& clients) const {
   std::vector<std::size_t> order;
-  for (std::size_t i = 0; i < cohort.size(); ++i) {
+  for (std::size_t i = 0; i < clients.size(); ++i) {
     if (passes[i] > 0) {
       order.push_back(i);
       continue;
     }
     constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-    record.clients[i].status = "dropped";
-    record.clients[i].loss_first = record.clients[i].loss_last = kNone;
+    clients[i].status = "dropped";
+    clients[i].loss_first = clients[i].loss_last = kNone;
   }
   const auto samples = [&](std::size_t i) {
-    return setup_.clients[static_cast<std::size_t>(cohort[i])].samples.size();
+    return setup_.clients[static_cast<std::size_t>(clients[i].client)].samples.size();
   };
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return samples(a) != samples(b) ? samples(a) > samples(b) : cohort[a] < cohort[b];
+    return samples(a) != samples(b) ? samples(a) > samples(b)
+                                    : clients[a].client < clients[b].client;
   });
+  return order;
+}
 
-  has_run_ = true;
-  const auto population = static_cast<std::int64_t>(setup_.clients.size());
+std::optional<std::int64_t> RoundDriver::choose_scored(std::int64_t index) {
   Worker::Validation& validation = setup_.validation;
   if (budget_) {
     validation.scored = budget_->batches_of(index);
     validation.groups = ValidationBudget::kGroups;
   }
-  if (setup_.weighting->needs_validation()) {
-    record.scored = budget_ ? budget_->images_in(validation.scored)
-                            : static_cast<std::int64_t>(validation.plan.ids.size());
-  }
+  if (!setup_.weighting->needs_validation()) return std::nullopt;
+  return budget_ ? budget_->images_in(validation.scored) : std::ssize(validation.plan.ids);
+}
+
+RoundRecord RoundDriver::run_round(std::int64_t index, const std::vector<std::int64_t>& cohort,
+                                   const std::atomic<bool>& stop,
+                                   const std::function<void(Federation::Progress)>& progress) {
+  const Stopwatch total;
+  RoundRecord record = record_of(index, cohort);
+  const LocalRules& rules = setup_.rules;
+  const auto passes =
+      setup_.faults.passes(rules.seed, index, cohort, rules.steps > 0 ? rules.steps : rules.epochs);
+  const auto order = order_of_work(passes, record.clients);
+  record.scored = choose_scored(index);
+  has_run_ = true;
   const TensorMap inbox = setup_.correction->broadcast();
-  record.learning_rate = learning_rate_;
-  if (setup_.learning_rate_factor) record.learning_rate *= setup_.learning_rate_factor(index);
   const RoundStart start{index, global_, buffers_, inbox, record.learning_rate};
-  const Round round{index, population, global_, layout_, {}};
+  const Round round{index, std::ssize(setup_.clients), global_, layout_, {}};
   Accepted accepted{.round = index};
   setup_.combiner->begin(layout_, setup_.weighting->parts());
   TurnQueue<Finished> queue(setup_.window,
@@ -425,132 +410,6 @@ void RoundDriver::summarize(const Accepted& accepted, const RoundStart& start,
     record.seconds_score += client.seconds_score / workers;
   }
   record.seconds_combine += accepted.seconds / workers;
-}
-
-Evaluation RoundDriver::evaluate(const SampleStore& store, std::span<const std::int64_t> ids,
-                                 const std::atomic<bool>& stop, Predictions* predictions) {
-  const std::size_t chunks = (ids.size() + kChunk - 1) / kChunk;
-  std::vector<Worker::Tally> tallies(chunks);
-  std::vector<Predictions> parts(chunks);
-  std::vector<char> loaded(pool_.size(), 0);
-  pool_.run(chunks, [&](std::size_t worker, std::size_t chunk) {
-    if (stop) throw Interrupted("stopped in an evaluation");
-    if (!loaded[worker]) workers_[worker]->load(global_, buffers_);
-    loaded[worker] = 1;
-    const std::size_t begin = chunk * kChunk;
-    tallies[chunk] = workers_[worker]->evaluate(
-        store, ids.subspan(begin, std::min(kChunk, ids.size() - begin)), &parts[chunk]);
-  });
-  Worker::Tally sum;
-  for (const auto& tally : tallies) {
-    sum.loss_sum += tally.loss_sum;
-    sum.right += tally.right;
-    sum.samples += tally.samples;
-  }
-  Predictions all;
-  for (auto& part : parts) {
-    all.append(part);
-    part = {};  // held once
-  }
-  std::vector<std::optional<double>> aurocs(static_cast<std::size_t>(all.classes));
-  pool_.run(aurocs.size(), [&](std::size_t, std::size_t c) {
-    aurocs[c] = auroc(all, static_cast<std::int64_t>(c));
-  });
-  const Evaluation evaluation = evaluation_of(sum, all, aurocs);
-  if (predictions) *predictions = std::move(all);
-  return evaluation;
-}
-
-Evaluation RoundDriver::evaluate_own_models(const SampleStore& store,
-                                            std::span<const std::int64_t> ids,
-                                            const std::atomic<bool>& stop) {
-  constexpr std::int64_t kGlobal = -1;  // stands for all clients without a model of their own
-  std::vector<std::int64_t> members, stale;
-  bool untrained = false;
-  for (std::int64_t client = 0; client < static_cast<std::int64_t>(setup_.clients.size());
-       ++client) {
-    if (setup_.clients[static_cast<std::size_t>(client)].samples.empty()) continue;
-    const bool own = states_->version(client) > 0;
-    members.push_back(own ? client : kGlobal);
-    untrained = untrained || !own;
-  }
-  if (untrained) stale.push_back(kGlobal);
-  for (const auto client : members) {
-    if (client != kGlobal) stale.push_back(client);
-  }
-  std::erase_if(stale, [&](std::int64_t client) {
-    const auto known = own_figures_.find({&store, client});
-    return known != own_figures_.end() && known->second.version == states_->version(client);
-  });
-  std::vector<Evaluation> figures(stale.size());
-  pool_.run(stale.size(), [&](std::size_t worker, std::size_t i) {
-    if (stop) throw Interrupted("stopped in an evaluation");
-    load_own_model(*workers_[worker], stale[i]);
-    Predictions predictions;
-    const Worker::Tally tally = workers_[worker]->evaluate(store, ids, &predictions);
-    std::vector<std::optional<double>> aurocs;
-    for (std::int64_t c = 0; c < predictions.classes; ++c) aurocs.push_back(auroc(predictions, c));
-    figures[i] = evaluation_of(tally, predictions, aurocs);
-  });
-  for (std::size_t i = 0; i < stale.size(); ++i) {
-    own_figures_[{&store, stale[i]}] = {states_->version(stale[i]), figures[i]};
-  }
-  std::vector<const Evaluation*> own;
-  for (const auto client : members) own.push_back(&own_figures_.at({&store, client}).figures);
-  return mean_of(own);
-}
-
-ClientFigures RoundDriver::evaluate_clients(const SampleStore& store,
-                                            std::span<const std::vector<std::int64_t>> clients,
-                                            const std::atomic<bool>& stop) {
-  ClientFigures figures = figures_of(setup_.own_models ? own_models_on(store, clients, stop)
-                                                       : global_model_on(store, clients, stop));
-  figures.own_models = setup_.own_models;
-  return figures;
-}
-
-std::vector<ClientTally> RoundDriver::global_model_on(
-    const SampleStore& store, std::span<const std::vector<std::int64_t>> clients,
-    const std::atomic<bool>& stop) {
-  // All clients' samples in a row, so that batches are full whatever a client has.
-  std::vector<std::int64_t> ids;
-  for (const auto& client : clients) ids.insert(ids.end(), client.begin(), client.end());
-  std::vector<char> right(ids.size(), 0);
-  std::vector<char> loaded(pool_.size(), 0);
-  pool_.run((ids.size() + kChunk - 1) / kChunk, [&](std::size_t worker, std::size_t chunk) {
-    if (stop) throw Interrupted("stopped in an evaluation");
-    if (!loaded[worker]) workers_[worker]->load(global_, buffers_);
-    loaded[worker] = 1;
-    const std::size_t begin = chunk * kChunk;
-    Predictions predictions;
-    workers_[worker]->evaluate(
-        store, std::span(ids).subspan(begin, std::min(kChunk, ids.size() - begin)), &predictions);
-    for (std::size_t i = 0; i < predictions.labels.size(); ++i) {
-      right[begin + i] = predictions.predicted[i] == predictions.labels[i];
-    }
-  });
-  std::vector<ClientTally> tallies;
-  auto next = right.begin();
-  for (const auto& client : clients) {
-    const auto end = next + std::ssize(client);
-    tallies.push_back({std::count(next, end, 1), std::ssize(client)});
-    next = end;
-  }
-  return tallies;
-}
-
-std::vector<ClientTally> RoundDriver::own_models_on(
-    const SampleStore& store, std::span<const std::vector<std::int64_t>> clients,
-    const std::atomic<bool>& stop) {
-  std::vector<ClientTally> tallies(clients.size());
-  pool_.run(clients.size(), [&](std::size_t worker, std::size_t k) {
-    if (stop) throw Interrupted("stopped in an evaluation");
-    if (clients[k].empty()) return;
-    load_own_model(*workers_[worker], static_cast<std::int64_t>(k));
-    const Worker::Tally tally = workers_[worker]->evaluate(store, clients[k]);
-    tallies[k] = {tally.right, tally.samples};
-  });
-  return tallies;
 }
 
 }  // namespace fedvg

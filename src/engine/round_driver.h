@@ -63,6 +63,8 @@ class RoundDriver {
                         const std::atomic<bool>& stop,
                         const std::function<void(Federation::Progress)>& progress = {});
 
+  // Evaluations: driver_evaluation.cpp.
+
   /// Of the global model, spread over the workers; the sums are in the order of the samples,
   /// of which there is at least one. `predictions`, where wanted, receives what it says about
   /// each. Throws Interrupted once `stop` is true.
@@ -109,12 +111,25 @@ class RoundDriver {
   bool remembers_nothing() const;
   /// Of vectors on their way, in whole size.
   std::int64_t bytes_of(const TensorMap& tensors) const;
+  /// Of a round that is about to run.
+  RoundRecord record_of(std::int64_t index, const std::vector<std::int64_t>& cohort) const;
+  /// Positions of those who do any passes, longest first, so that the round does not end in one
+  /// long client; ties by id. The others are recorded as dropped.
+  std::vector<std::size_t> order_of_work(const std::vector<std::int64_t>& passes,
+                                         std::vector<ClientRecord>& clients) const;
+  /// Sets what of D_val the round is scored on; returns how many images, where the rule looks.
+  std::optional<std::int64_t> choose_scored(std::int64_t index);
   void train_client(Worker& worker, const RoundStart& start, const Round& round,
                     ClientRecord& record, const std::atomic<bool>& stop, Finished& finished);
   /// Of the worker's model on the client's own samples; absent without any.
   std::optional<double> accuracy_on_own(Worker& worker, std::int64_t client) const;
   /// The client's own model under `own_models`; the global one without, and for -1.
   void load_own_model(Worker& worker, std::int64_t client);
+  /// `evaluate` gets a worker with the global model, and some of the samples, for each chunk of
+  /// them. Throws Interrupted once `stop` is true.
+  void global_model_in_chunks(std::span<const std::int64_t> ids, const std::atomic<bool>& stop,
+                              const std::function<void(Worker& worker, std::size_t chunk,
+                                                       std::span<const std::int64_t>)>& evaluate);
   std::vector<ClientTally> global_model_on(const SampleStore& store,
                                            std::span<const std::vector<std::int64_t>> clients,
                                            const std::atomic<bool>& stop);
