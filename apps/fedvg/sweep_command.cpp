@@ -45,6 +45,7 @@ void sweep(const SweepArguments& arguments) {
   Console console;
   for (const auto& note : planned.notes) console.say("note: " + note);
   if (arguments.dry_run) {
+    SweepFolder::check(planned.file.out, planned);
     for (const auto& line : sweep_lines(planned, planned.file.out)) console.print(line);
     return;
   }

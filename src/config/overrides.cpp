@@ -275,6 +275,10 @@ Override read_override(const std::string& assignment) {
   const std::string_view given = std::string_view(assignment).substr(equals + 1);
   std::optional<Value> value = read_toml_value(given, source);
   if (!value) {
+    const std::string too_large = too_large_integer(given);
+    if (!too_large.empty()) {
+      throw OptionError(text + ": " + too_large + "; a text of digits needs quotes: '\"…\"'");
+    }
     value = std::string(trimmed(given));
     value->source = source;
   }

@@ -17,7 +17,7 @@ struct Override {
 };
 
 /// Reads KEY=VALUE of `--set`. VALUE is taken as TOML where it is TOML and no date, else
-/// as a string. Throws OptionError: no '=', an empty key, not UTF-8.
+/// as a string. Throws OptionError: no '=', an empty key, not UTF-8, an integer above 2^63 - 1.
 Override read_override(const std::string& assignment);
 
 /// The same from a key and a value that have been read already, as in a sweep file.

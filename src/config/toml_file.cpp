@@ -24,6 +24,23 @@ constexpr int kMostLevels = 32;
   throw OptionError(Source{name, line}.text() + ": " + message);
 }
 
+/// An integer that 64 bits do not hold; `reason` is the message without its place.
+struct TooLarge : OptionError {
+  TooLarge(const std::string& place, const std::string& why)
+      : OptionError(place + ": " + why), reason(why) {}
+  std::string reason;
+};
+
+// The integer, where toml++'s message is about one that is too large: "… '99…9' is not
+// representable in 64 bits".
+std::string too_large_in(std::string_view description) {
+  const std::size_t begin = description.find('\''), end = description.rfind('\'');
+  if (description.find("is not representable in 64 bits") == description.npos || begin == end) {
+    return "";
+  }
+  return std::string(description.substr(begin + 1, end - begin - 1));
+}
+
 // toml++ bounds nested values, not the parts of a dotted key; a tree of a hundred
 // thousand levels would overflow the stack. Counts the dots of each key outside strings
 // and comments; what is not TOML may be counted wrongly and is refused afterwards.
@@ -138,6 +155,11 @@ Table read_toml(std::string_view text, const std::string& name) {
   try {
     return Conversion(name).table(toml::parse(text), 1);
   } catch (const toml::parse_error& e) {
+    const std::string integer = too_large_in(e.description());
+    if (!integer.empty()) {
+      throw TooLarge(Source{name, e.source().begin.line}.text(),
+                     integer + " is too large, the largest integer is 9223372036854775807");
+    }
     refuse(name, e.source().begin.line, std::string(e.description()));
   } catch (const FailedAssertion&) {
     refuse(name, failing_line(text), "not TOML");
@@ -181,6 +203,16 @@ std::optional<Value> read_toml_value(std::string_view text, const Source& source
   } catch (const OptionError&) {
     return std::nullopt;
   }
+}
+
+std::string too_large_integer(std::string_view text) {
+  try {
+    read_toml("v = " + std::string(text), "");
+  } catch (const TooLarge& error) {
+    return error.reason;
+  } catch (const OptionError&) {
+  }
+  return "";
 }
 
 std::string write_toml(const Table& document) {

@@ -17,8 +17,12 @@ Table read_toml_file(const std::filesystem::path& path);
 /// The same from text; `name` stands for the file in sources and messages.
 Table read_toml(std::string_view text, const std::string& name);
 
-/// One value as it may stand behind `key =`. Nothing when it is not TOML, or a date.
+/// One value as it may stand behind `key =`. Nothing when it is not TOML, or a date, or an integer
+/// in it is too large.
 std::optional<Value> read_toml_value(std::string_view text, const Source& source);
+
+/// What is wrong with a value in which an integer is too large; empty: none is.
+std::string too_large_integer(std::string_view text);
 
 /// Gives a value, and everything in it, another source.
 void set_source(Value& value, const Source& source);

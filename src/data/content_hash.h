@@ -14,6 +14,11 @@ namespace fedvg {
 /// 64 bits that change with anything that is added, and with its order. Not cryptographic.
 class ContentHash {
  public:
+  ContentHash() = default;
+  /// Goes on from the state() of another one.
+  explicit ContentHash(std::uint64_t state) : state_(state) {}
+  std::uint64_t state() const { return state_; }
+
   void add(std::uint64_t word) {
     state_ = std::rotl(state_ ^ (word * 0x9e3779b97f4a7c15u), 29) * 0xd6e8feb86659fd93u;
   }

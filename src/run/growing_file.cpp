@@ -4,28 +4,51 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
+#include <fstream>
 
 #include "fedvg/error.h"
 #include "run/write_all.h"
 
 namespace fedvg {
 
+void FileBegin::add(std::string_view bytes) {
+  ContentHash all(hash);
+  for (const char byte : bytes) all.add(static_cast<std::uint8_t>(byte));
+  hash = all.state();
+  size += std::ssize(bytes);
+}
+
+FileBegin begin_of(const std::filesystem::path& path, std::int64_t size) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw DataError(path.string() + ": cannot be read");
+  FileBegin begin;
+  std::array<char, 1 << 16> piece{};
+  while (begin.size < size && in) {
+    in.read(piece.data(), std::min<std::streamsize>(std::ssize(piece), size - begin.size));
+    begin.add({piece.data(), static_cast<std::size_t>(in.gcount())});
+  }
+  if (in.bad()) throw DataError(path.string() + ": cannot be read");
+  return begin;
+}
+
 GrowingFile::GrowingFile(const std::filesystem::path& path) : path_(path) {
   descriptor_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
   if (descriptor_ < 0) cannot_write(path_, errno);
 }
 
-GrowingFile::GrowingFile(const std::filesystem::path& path, std::int64_t size)
-    : path_(path), size_(size) {
+GrowingFile::GrowingFile(const std::filesystem::path& path, const FileBegin& begin)
+    : path_(path), content_(begin) {
   descriptor_ = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
   if (descriptor_ < 0) cannot_write(path_, errno);
   struct stat there = {};
-  if (::fstat(descriptor_, &there) == 0 && there.st_size < size) {
+  if (::fstat(descriptor_, &there) == 0 && there.st_size < begin.size) {
     ::close(descriptor_);
     throw RunError(path.string() + ": shorter than the checkpoint says: lines are missing");
   }
-  if (::ftruncate(descriptor_, size) == 0) return;
+  if (::ftruncate(descriptor_, begin.size) == 0) return;
   const int error = errno;
   ::close(descriptor_);
   cannot_write(path_, error);
@@ -35,14 +58,14 @@ GrowingFile::~GrowingFile() { ::close(descriptor_); }
 
 void GrowingFile::append(std::string_view piece) {
   if (const int error = write_all(descriptor_, std::as_bytes(std::span(piece)))) {
-    cut_to(size_);
+    cut_to(content_);
     cannot_write(path_, error);
   }
-  size_ += static_cast<std::int64_t>(piece.size());
+  content_.add(piece);
 }
 
-void GrowingFile::cut_to(std::int64_t size) noexcept {
-  if (::ftruncate(descriptor_, size) == 0) size_ = size;
+void GrowingFile::cut_to(const FileBegin& before) noexcept {
+  if (::ftruncate(descriptor_, before.size) == 0) content_ = before;
 }
 
 void GrowingFile::sync() {

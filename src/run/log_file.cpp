@@ -27,7 +27,7 @@ class GrowingFileSink final : public spdlog::sinks::base_sink<spdlog::details::n
     std::error_code none;
     const auto size = std::filesystem::file_size(path, none);
     if (none) return std::make_unique<GrowingFile>(path);
-    return std::make_unique<GrowingFile>(path, static_cast<std::int64_t>(size));
+    return std::make_unique<GrowingFile>(path, begin_of(path, static_cast<std::int64_t>(size)));
   }
 
   std::unique_ptr<GrowingFile> file_;

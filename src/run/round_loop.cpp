@@ -142,7 +142,7 @@ void RoundLoop::save() {
   const bool has_best = best_.is_known() && !alone();
   const Checkpoint checkpoint{.round = rounds_behind(),
                               .best = has_best ? best_.round() : 0,
-                              .progress = text_of(RunProgress{.tables = folder_.table_sizes(),
+                              .progress = text_of(RunProgress{.tables = folder_.tables(),
                                                               .unevaluated = unevaluated_,
                                                               .summary = summary_.state(),
                                                               .best = best_.state(),

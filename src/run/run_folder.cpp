@@ -1,13 +1,10 @@
 #include "run/run_folder.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <system_error>
 
 #include "fedvg/error.h"
+#include "run/new_folder.h"
 #include "run/tensor_file.h"
 #include "run/whole_file.h"
 
@@ -17,16 +14,17 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kConfig = "config.toml";
+constexpr const char* kOption = "--out";  // names another folder
 
 struct TableFile {
   const char* name;
-  std::int64_t TableSizes::*size;
+  FileBegin TableContents::*content;
   std::string (*header)();
 };
-constexpr TableFile kTables[] = {{"clients.csv", &TableSizes::clients, clients_header},
-                                 {"layers.csv", &TableSizes::layers, layers_header},
-                                 {"classes.csv", &TableSizes::classes, classes_header},
-                                 {"rounds.csv", &TableSizes::rounds, rounds_header}};
+constexpr TableFile kTables[] = {{"clients.csv", &TableContents::clients, clients_header},
+                                 {"layers.csv", &TableContents::layers, layers_header},
+                                 {"classes.csv", &TableContents::classes, classes_header},
+                                 {"rounds.csv", &TableContents::rounds, rounds_header}};
 
 void refuse_existing(const fs::path& path) {
   throw RunError(path.string() +
@@ -53,25 +51,12 @@ void remove_unfinished(const fs::path& folder) {
   for (const auto& path : unfinished) fs::remove(path, error);
 }
 
-void refuse_creation(const fs::path& path, const fs::path& culprit, const std::string& reason) {
-  throw RunError(path.string() + ": cannot be created: " + culprit.string() + ": " + reason +
-                 "; name another folder with --out");
-}
-
 }  // namespace
 
 void RunFolder::check(const fs::path& path) {
   std::error_code error;
-  if (fs::exists(fs::symlink_status(path, error))) refuse_existing(path);
-  fs::path above = fs::absolute(path).lexically_normal();
-  do {
-    if (above == above.root_path()) return;
-    above = above.parent_path();
-  } while (!fs::exists(above, error) && !error);
-  if (!fs::is_directory(above, error)) refuse_creation(path, above, "not a folder");
-  if (::access(above.c_str(), W_OK | X_OK) != 0) {
-    refuse_creation(path, above, std::generic_category().message(errno));
-  }
+  if (fs::exists(path, error)) refuse_existing(path);
+  check_can_be_made(path, kOption);
 }
 
 bool RunFolder::holds_run(const fs::path& path) {
@@ -89,23 +74,23 @@ bool RunFolder::holds_run(const fs::path& path) {
                  " in it: name another folder with --out");
 }
 
-void RunFolder::check_tables(const fs::path& path, const TableSizes& sizes) {
-  for (const auto& [name, size, header] : kTables) {
-    std::error_code error;
-    const auto there = fs::file_size(path / name, error);
-    if (!error && static_cast<std::int64_t>(there) >= sizes.*size) continue;
-    throw DataError(
-        (path / name).string() +
-        (error ? ": missing" : ": shorter than the checkpoint says, lines are missing"));
+void RunFolder::check_tables(const fs::path& path, const TableContents& tables) {
+  for (const auto& [name, content, header] : kTables) {
+    const fs::path table = path / name;
+    const FileBegin& wanted = tables.*content;
+    if (!fs::exists(table)) throw DataError(table.string() + ": missing");
+    const FileBegin there = begin_of(table, wanted.size);
+    if (there == wanted) continue;
+    throw DataError(table.string() +
+                    (there.size < wanted.size
+                         ? ": shorter than the checkpoint says, lines are missing"
+                         : ": lines are not as they were at the checkpoint: changed, or damaged"));
   }
 }
 
 RunFolder::RunFolder(const fs::path& path, const Documents& documents)
     : path_(path), class_names_(documents.classes) {
-  std::error_code error;
-  if (path.has_parent_path()) fs::create_directories(path.parent_path(), error);
-  fs::create_directory(path, error);
-  if (error) refuse_creation(path, path, error.message());
+  make_folder(path, kOption);
   lock_ = std::make_unique<FolderLock>(path);
   if (holds_run(path)) refuse_existing(path);
   remove_unfinished(path);
@@ -113,13 +98,14 @@ RunFolder::RunFolder(const fs::path& path, const Documents& documents)
     write_documents(documents);
     open_tables(std::nullopt);
   } catch (...) {
-    fs::remove_all(path, error);
+    std::error_code ignored;
+    fs::remove_all(path, ignored);
     throw;
   }
 }
 
 RunFolder::RunFolder(const fs::path& path, std::unique_ptr<FolderLock> lock,
-                     const Documents& documents, const std::optional<TableSizes>& tables)
+                     const Documents& documents, const std::optional<TableContents>& tables)
     : path_(path), lock_(std::move(lock)), class_names_(documents.classes) {
   remove_unfinished(path);
   remove_unfinished(path / "checkpoints");
@@ -134,12 +120,12 @@ void RunFolder::write_documents(const Documents& documents) {
   log_ = std::make_unique<LogFile>(path_ / "log.txt");
 }
 
-void RunFolder::open_tables(const std::optional<TableSizes>& tables) {
+void RunFolder::open_tables(const std::optional<TableContents>& tables) {
   std::unique_ptr<GrowingFile>* const own[] = {&clients_, &layers_, &classes_, &rounds_};
   for (std::size_t i = 0; i < std::size(kTables); ++i) {
-    const auto& [name, size, header] = kTables[i];
+    const auto& [name, content, header] = kTables[i];
     if (tables) {
-      *own[i] = std::make_unique<GrowingFile>(path_ / name, (*tables).*size);
+      *own[i] = std::make_unique<GrowingFile>(path_ / name, (*tables).*content);
       continue;
     }
     std::error_code ignored;
@@ -149,12 +135,12 @@ void RunFolder::open_tables(const std::optional<TableSizes>& tables) {
   }
 }
 
-TableSizes RunFolder::table_sizes() const {
-  return {rounds_->size(), clients_->size(), layers_->size(), classes_->size()};
+TableContents RunFolder::tables() const {
+  return {rounds_->content(), clients_->content(), layers_->content(), classes_->content()};
 }
 
 void RunFolder::add(const RoundResult& result, const std::vector<TensorInfo>& tensors) {
-  const TableSizes before = table_sizes();
+  const TableContents before = tables();
   try {
     clients_->append(clients_lines(result.record));
     layers_->append(layers_lines(result.record, tensors));

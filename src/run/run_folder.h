@@ -13,9 +13,9 @@
 
 namespace fedvg {
 
-/// Bytes of a run's tables.
-struct TableSizes {
-  std::int64_t rounds = 0, clients = 0, layers = 0, classes = 0;
+/// What is in a run's tables, or was there when a checkpoint was written.
+struct TableContents {
+  FileBegin rounds, clients, layers, classes;
 };
 
 /// The folder of one run while the run goes on (docs/formats.md says what is in it), locked for
@@ -38,21 +38,22 @@ class RunFolder {
   /// Whether there is a run that can be continued. Throws RunError when `path` is something else
   /// than a run, an empty folder or nothing.
   static bool holds_run(const std::filesystem::path& path);
-  /// Throws DataError when a table of the run is shorter than that: lines are missing.
-  static void check_tables(const std::filesystem::path& path, const TableSizes& sizes);
+  /// Throws DataError naming the table when one of the run does not begin with that: lines are
+  /// missing, or it is damaged.
+  static void check_tables(const std::filesystem::path& path, const TableContents& tables);
 
   /// Creates the folder, with the folders above it, and writes the documents and the
   /// tables' headers. When that fails the folder is removed again.
   RunFolder(const std::filesystem::path& path, const Documents& documents);
-  /// Goes on in a folder that holds_run(), `lock` of which is held: with tables of these sizes,
-  /// or from the start. Documents are written anew.
+  /// Goes on in a folder that holds_run(), `lock` of which is held: behind these tables, which
+  /// check_tables() has seen, or from the start. Documents are written anew.
   RunFolder(const std::filesystem::path& path, std::unique_ptr<FolderLock> lock,
-            const Documents& documents, const std::optional<TableSizes>& tables);
+            const Documents& documents, const std::optional<TableContents>& tables);
 
   const std::filesystem::path& path() const { return path_; }
   LogFile& log() { return *log_; }
 
-  TableSizes table_sizes() const;
+  TableContents tables() const;
 
   /// The lines of a finished round, in all tables or, on a full disk, in none.
   /// `tensors`: the model's, for layers.csv; empty: no lines there this round.
@@ -74,7 +75,7 @@ class RunFolder {
 
  private:
   void write_documents(const Documents& documents);
-  void open_tables(const std::optional<TableSizes>& tables);
+  void open_tables(const std::optional<TableContents>& tables);
 
   std::filesystem::path path_;
   std::unique_ptr<FolderLock> lock_;

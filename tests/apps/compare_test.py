@@ -102,6 +102,18 @@ class Compare(ProgramTest):
         self.refused_in_words(2, ["differ in more than the seed: train.epochs (2, 1)", "--rows"],
                               "compare", sweep, "--rows", "method")
 
+    def test_a_sweep_whose_plan_is_damaged(self):
+        self.sweep()
+        asked = ("compare", "sweeps/a", "--rows", "method", "--columns", "train.epochs")
+        before = self.succeeds(*asked).stdout
+        plan = self.folder / "sweeps/a/runs.json"
+        plan.write_bytes(plan.read_bytes()[:40])
+        done = self.succeeds(*asked)
+        self.assertEqual(done.stdout, before)
+        self.assertIn("sweeps/a/runs.json", done.stderr)
+        self.assertIn("fedvg sweep, called again, writes this file anew", done.stderr)
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+
     def test_every_format_carries_the_test(self):
         for form in ("text", "markdown", "latex"):
             done = self.succeeds("compare", *self.runs, "--baseline", "fedavg", "--format", form)

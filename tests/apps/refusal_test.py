@@ -54,6 +54,15 @@ class Configuration(Refused):
         self.run_refused("wanted", "train.optimizer.lr=[0.1]")
         self.run_refused("method is a section", "method=fedvg")
 
+    def test_integers_that_are_too_large_are_told(self):
+        for key, value in (("seed", "9223372036854775808"),
+                           ("train.rounds", "99999999999999999999")):
+            words = f"{value} is too large, the largest integer is 9223372036854775807"
+            with self.subTest(key):
+                self.run_refused(f"--set {key}={value}: {words}", f"{key}={value}")
+                self.write("large.toml", f"{key} = {value}\n")
+                self.refused_in_words(2, f"large.toml:1: {words}", "run", "large.toml")
+
     def test_all_mistakes_are_told_together_with_file_and_line(self):
         self.write("tiny.toml", '[train]\nepochs = 0\nrunds = 3\n[method]\nname = "FedVGG"\n')
         lines = self.run_refused(
@@ -149,6 +158,17 @@ class Folder(ProgramTest):
         self.refused_in_words(4, "tiny.toml: not a folder", "run", "tiny.toml", "--out",
                               "tiny.toml/run")
         self.refused_in_words(4, "/proc/fedvg", "run", "tiny.toml", "--out", "/proc/fedvg")
+
+    def test_a_link_to_nowhere(self):
+        (self.folder / "link").symlink_to("away/run")
+        for option in ([], ["--resume"]):
+            for out in ("link", "link/", "link/below"):
+                with self.subTest(out, option=option):
+                    lines = self.refused_in_words(
+                        4, ["link: ", "a symbolic link to away/run", "remove the link", "--out"],
+                        "run", "tiny.toml", "--out", out, *option)
+                    self.assertNotIn("--resume", lines[0])
+        self.assertFalse((self.folder / "away").exists())
 
     def test_mistakes_in_the_configuration_come_before_the_folder(self):
         (self.folder / "mine").mkdir()

@@ -233,11 +233,34 @@ class Resume(ProgramTest):
         content = layers.read_bytes()
         layers.write_bytes(content[:-1])
         self.refused_in_words(4, ["none can be used", "layers.csv"], *more)
+        # Of the same length.
+        layers.write_bytes(content[:40] + bytes([content[40] ^ 1]) + content[41:])
+        self.refused_in_words(4, ["none can be used", "layers.csv: lines are not as they were",
+                                  "was changed"], *more)
         layers.write_bytes(content)
         hidden = (self.folder / "r" / "checkpoints").rename(self.folder / "hidden")
         self.refused_in_words(4, ["has ended", "no checkpoint"], *more)
         hidden.rename(self.folder / "r" / "checkpoints")
         self.assertIn("resumed at round 5", self.succeeds(*more).stderr)
+
+    def test_a_table_that_is_damaged_behind_an_older_checkpoint(self):
+        every = ("--set", "checkpoint.every=2")
+        self.succeeds("run", "tiny.toml", "--out", "r", *every)
+        for name in TABLES[:2]:
+            table = self.folder / "r" / name
+            content = bytearray(table.read_bytes())
+            content[-2] ^= 1
+            table.write_bytes(content)
+            done = self.succeeds("run", "tiny.toml", "--out", "r", "--resume", *every,
+                                 "--set", "train.rounds=6")
+            self.assertIn(f"checkpoint of round 4: r/{name}: lines are not as they were",
+                          done.stderr)
+            self.assertIn("resumed at round 3", done.stderr)
+            (self.folder / "r").rename(self.folder / f"r-{name}")
+            self.succeeds("run", "tiny.toml", "--out", "r", *every)
+        self.succeeds("run", "tiny.toml", "--out", "whole", "--set", "train.rounds=6")
+        for name in TABLES[:2]:
+            self.assert_equal_ends(f"r-{name}", "whole")
 
     def test_a_folder_with_somebodys_configuration_is_left_alone(self):
         (self.folder / "own").mkdir()

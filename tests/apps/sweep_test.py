@@ -264,6 +264,10 @@ class Continuing(SweepTest):
         self.assertEqual(done.returncode, 4)
         self.assertRegex(done.stdout, r"(?m)^failed +fedavg-s1: .*lr")
         self.assertEqual(self.tables(), tables)
+        before = self.stamps()
+        listed = self.succeeds("sweep", "sweep.toml", "--dry-run").stdout
+        self.assertEqual(listed.count("  refused: another train.optimizer  "), 4, listed)
+        self.assertEqual(self.stamps(), before)
 
 
 class Stopping(SweepTest):
@@ -416,6 +420,20 @@ class Refusals(SweepTest):
                               "sweep.toml")
         self.assertEqual([path.name for path in (self.folder / "out").iterdir()], ["notes.txt"])
 
+    def test_a_dry_run_refuses_what_the_sweep_would(self):
+        (self.folder / "own").mkdir()
+        (self.folder / "own/notes.txt").write_text("mine")
+        (self.folder / "link").symlink_to("nowhere")
+        for out, words in (("own", "own: exists and is not the folder of a sweep"),
+                           ("sweep.toml", "sweep.toml: cannot be created: not a folder"),
+                           ("link", ["a symbolic link to nowhere", "remove the link"])):
+            with self.subTest(out):
+                lines = self.refused_in_words(4, words, "sweep", "sweep.toml", "--out", out,
+                                              "--dry-run")
+                self.assertEqual(self.refused(4, "sweep", "sweep.toml", "--out", out), lines)
+        self.assertEqual({path.name for path in self.folder.iterdir()},
+                         {"set", "tiny.toml", "sweep.toml", "own", "link"})
+        self.assertEqual([path.name for path in (self.folder / "own").iterdir()], ["notes.txt"])
 
     def test_what_it_is_read_from_is_not_replaced(self):
         (self.folder / "own").mkdir()

@@ -50,6 +50,23 @@ TEST(ReadOverride, RefusesWhatIsNoAssignment) {
                       "--set .: needs the form KEY=VALUE"}));
 }
 
+TEST(ReadOverride, AnIntegerThatIsTooLargeIsNoString) {
+  EXPECT_EQ(value_text("a=9223372036854775807"), "9223372036854775807");
+  for (const std::string integer : {"9223372036854775808", "99999999999999999999"}) {
+    const std::string reason =
+        ": " + integer + " is too large, the largest integer is 9223372036854775807; ";
+    for (const std::string& set :
+         {"seed=" + integer, "seed=[1, " + integer + "]", "seed={b = " + integer + "}"}) {
+      const Messages messages = problems("", {set});
+      ASSERT_EQ(messages.size(), 1U) << set;
+      EXPECT_EQ(messages[0].find("--set " + set + reason), 0U) << messages[0];
+    }
+    EXPECT_EQ(value_text("a=\"" + integer + "\""), "\"" + integer + "\"");
+    EXPECT_EQ(value_text("a=" + integer + "-run"), "\"" + integer + "-run\"");
+  }
+  EXPECT_EQ(value_text("a=99999999999999999999.0"), "1e+20");
+}
+
 TEST(ApplyOverrides, ReplaceWhatTheFileSays) {
   const Table table = resolved("seed = 1\n[train]\nrounds = 5\n",
                                {"seed=3", "train.rounds=7", "partition.clients=2", "seed=4"});

@@ -55,6 +55,16 @@ TEST(ReadToml, KeepsTheOrderOfTheFile) {
             "{z = 1, a = {y = 1, b = 2}, m = {}, k = [{q = 1}]}");
 }
 
+TEST(ReadToml, AnIntegerThatIsTooLargeIsSaidWithTheLargest) {
+  EXPECT_EQ(read_toml("a = 9223372036854775807\n", "").find("a")->text(), "9223372036854775807");
+  EXPECT_EQ(refusal("a = 1\nb = [9223372036854775808]\n"),
+            "a.toml:2: 9223372036854775808 is too large, the largest integer is "
+            "9223372036854775807");
+  EXPECT_EQ(refusal("a = 0x8000000000000000\n"),
+            "a.toml:1: 0x8000000000000000 is too large, the largest integer is "
+            "9223372036854775807");
+}
+
 TEST(ReadToml, RefusesWhatIsNotToml) {
   EXPECT_EQ(refusal("a = 1\nb = [1,,\n").substr(0, 9), "a.toml:2:");
   EXPECT_EQ(refusal("a = 1\nb\n").substr(0, 9), "a.toml:2:");

@@ -30,5 +30,16 @@ TEST(ContentHash, DigitsAreTheValue) {
   EXPECT_EQ(std::stoull(hash.digits(), nullptr, 16), hash.value());
 }
 
+TEST(ContentHash, GoesOnFromAState) {
+  ContentHash whole, before;
+  whole.add(7);
+  before.add(7);
+  ContentHash after(before.state());
+  whole.add(8);
+  after.add(8);
+  EXPECT_EQ(after.digits(), whole.digits());
+  EXPECT_NE(after.state(), before.state());
+}
+
 }  // namespace
 }  // namespace fedvg

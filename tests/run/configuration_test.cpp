@@ -18,9 +18,7 @@ using ::testing::IsEmpty;
 class ConfigurationTest : public ::testing::Test {
  protected:
   Configuration load(const std::string& text, const std::vector<std::string>& sets = {}) {
-    std::vector<config::Override> overrides;
-    for (const auto& set : sets) overrides.push_back(config::read_override(set));
-    return load_configuration(folder_.file("a.toml", text), overrides);
+    return configuration_with(sets, text);
   }
   std::vector<std::string> problems_of(const std::string& text,
                                        const std::vector<std::string>& sets = {}) {
@@ -31,8 +29,6 @@ class ConfigurationTest : public ::testing::Test {
     }
     return {};
   }
-
-  TestFolder folder_;
 };
 
 TEST_F(ConfigurationTest, AnEmptyFileIsFedAvgOnFashionMnist) {
@@ -50,19 +46,19 @@ TEST_F(ConfigurationTest, AnEmptyFileIsFedAvgOnFashionMnist) {
   EXPECT_THAT(configuration.notes, IsEmpty());
 }
 
-TEST_F(ConfigurationTest, TextIsReadAsAFileIs) {
-  const auto override_of = [](const char* set) { return std::vector{config::read_override(set)}; };
-  const auto configuration = load_configuration_text("seed = 3\n[train]\nepochs = 2\n", "some text",
-                                                     override_of("train.epochs=4"));
+TEST_F(ConfigurationTest, AFileIsReadAsTextIs) {
+  const TestFolder folder;
+  const std::string text = "seed = 3\n[train]\nepochs = 2\n", wrong = "[train]\n\nepochs = 0\n";
+  const auto configuration =
+      load_configuration(folder.file("file.toml", text), {config::read_override("train.epochs=4")});
   EXPECT_EQ(configuration.seed, 3U);
   EXPECT_EQ(configuration.train.epochs, 4);
-  try {
-    load_configuration_text("[train]\n\nepochs = 0\n", "some text");
-    ADD_FAILURE() << "nothing thrown";
-  } catch (const OptionError& error) {
-    EXPECT_THAT(error.problems(),
-                ElementsAre(AllOf(HasSubstr("some text:3"), HasSubstr("train.epochs"))));
-  }
+  EXPECT_EQ(configuration.resolved, load(text, {"train.epochs=4"}).resolved);
+  const auto path = folder.file("file.toml", wrong);
+  EXPECT_THAT(message_of<OptionError>([&] { load_configuration(path); }),
+              AllOf(HasSubstr(path.string() + ":3"), HasSubstr("train.epochs")));
+  EXPECT_THAT(message_of<OptionError>([&] { load_configuration_text(wrong, "some text"); }),
+              AllOf(HasSubstr("some text:3"), HasSubstr("train.epochs")));
 }
 
 TEST_F(ConfigurationTest, AMethodsNameChoosesItsPartsAndEachCanBeSet) {

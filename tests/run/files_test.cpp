@@ -126,10 +126,12 @@ TEST(GrowingFile, CanBeCutToAnEarlierSize) {
   const TestFolder folder;
   GrowingFile file(folder.path() / "clients.csv");
   file.append("kept\n");
-  const auto size = file.size();
+  const FileBegin kept = file.content();
   file.append("dropped\n");
-  file.cut_to(size);
+  file.cut_to(kept);
   EXPECT_EQ(content_of(folder.path() / "clients.csv"), "kept\n");
+  file.append("new\n");
+  EXPECT_EQ(file.content(), begin_of(folder.path() / "clients.csv", 100));
 }
 
 TEST(GrowingFile, DoesNotTakeOverAFileThatIsThere) {
@@ -143,34 +145,64 @@ TEST(GrowingFile, GoesOnBehindWhatCounts) {
   const TestFolder folder;
   const auto path = folder.file("rounds.csv", "header\n1\n2\n3, not wh");
   {
-    GrowingFile file(path, 11);
-    EXPECT_EQ(file.size(), 11);
+    GrowingFile file(path, begin_of(path, 11));
+    EXPECT_EQ(file.content().size, 11);
     EXPECT_EQ(content_of(path), "header\n1\n2\n");
     file.append("3\n");
     EXPECT_EQ(content_of(path), "header\n1\n2\n3\n");
-    file.cut_to(9);
+    EXPECT_EQ(file.content(), begin_of(path, 13));
+    file.cut_to(begin_of(path, 9));
     EXPECT_EQ(content_of(path), "header\n1\n");
     const DiskOf disk(10);
     EXPECT_THROW(file.append("too long\n"), RunError);
     EXPECT_EQ(content_of(path), "header\n1\n");
+    EXPECT_EQ(file.content(), begin_of(path, 9)) << "what was taken back does not count";
   }
-  GrowingFile whole(path, 9);
+  GrowingFile whole(path, begin_of(path, 9));
   whole.append("2\n");
   EXPECT_EQ(content_of(path), "header\n1\n2\n");
-  GrowingFile nothing(path, 0);
+  GrowingFile nothing(path, FileBegin());
   EXPECT_EQ(content_of(path), "");
 }
 
 TEST(GrowingFile, DoesNotGoOnInOneThatIsTooShortOrNotThere) {
   const TestFolder folder;
   const auto path = folder.file("rounds.csv", "header\n");
-  EXPECT_THAT(message_of<RunError>([&] { GrowingFile(path, 8); }),
+  EXPECT_THAT(message_of<RunError>([&] { GrowingFile(path, FileBegin{.size = 8}); }),
               HasSubstr(path.string() + ": shorter than the checkpoint says"));
   EXPECT_EQ(content_of(path), "header\n");
   const auto absent = folder.path() / "absent.csv";
-  EXPECT_THAT(message_of<RunError>([&] { GrowingFile(absent, 0); }),
+  EXPECT_THAT(message_of<RunError>([&] { GrowingFile(absent, FileBegin()); }),
               HasSubstr("absent.csv: cannot be written: No such file"));
   EXPECT_FALSE(std::filesystem::exists(absent));
+}
+
+TEST(FileBegin, KnowsBytesAgainHoweverTheyCame) {
+  const TestFolder folder;
+  const std::string text = "header\n" + std::string(200000, 'x') + "\n";
+  const auto path = folder.file("rounds.csv", text);
+  FileBegin pieces, other;
+  for (std::size_t at = 0; at < text.size(); at += 777) pieces.add(text.substr(at, 777));
+  EXPECT_EQ(pieces, begin_of(path, std::ssize(text)));
+  EXPECT_EQ(begin_of(path, std::ssize(text) + 1), pieces) << "no more than there is";
+  EXPECT_EQ(begin_of(path, 0), FileBegin());
+  other.add("header\n");
+  EXPECT_EQ(begin_of(path, 7), other);
+  EXPECT_NE(begin_of(path, 6), other);
+}
+
+TEST(FileBegin, AnyByteThatChangesIsSeen) {
+  const TestFolder folder;
+  const std::string text = "round,accuracy\n1,0.5\n2,0.75\n";
+  FileBegin whole;
+  whole.add(text);
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    std::string damaged = text;
+    damaged[at] = static_cast<char>(damaged[at] ^ 1);
+    EXPECT_NE(begin_of(folder.file("rounds.csv", damaged), std::ssize(text)), whole) << at;
+  }
+  EXPECT_THAT(message_of<DataError>([&] { begin_of(folder.path() / "absent.csv", 1); }),
+              HasSubstr("absent.csv: cannot be read"));
 }
 
 TEST(LogFile, HasTimeAndLevelAndTakesNoMessageForAFormat) {

@@ -222,19 +222,19 @@ TEST_F(RunFolderTest, AFolderThatCannotBeFilledIsRemovedAgain) {
 
 // --- going on
 
-/// A folder with two rounds, and the tables' sizes after the first.
+/// A folder with two rounds, and the tables after the first.
 class RunGoesOn : public RunFolderTest {
  protected:
   RunGoesOn() {
     RunFolder folder(path_, kDocuments);
     folder.log().info("first start");
     folder.add(a_round(1), kTensors);
-    sizes_ = folder.table_sizes();
+    begin_ = folder.tables();
     for (const char* table : kTables) after_one_.push_back(content(table));
     folder.add(a_round(2), kTensors);
     for (const char* table : kTables) after_two_.push_back(content(table));
   }
-  RunFolder go_on(const std::optional<TableSizes>& tables) {
+  RunFolder go_on(const std::optional<TableContents>& tables) {
     return RunFolder(path_, std::make_unique<FolderLock>(path_), kDocuments, tables);
   }
   std::vector<std::string> tables() {
@@ -245,20 +245,24 @@ class RunGoesOn : public RunFolderTest {
 
   static constexpr const char* kTables[] = {"rounds.csv", "clients.csv", "layers.csv",
                                             "classes.csv"};
-  TableSizes sizes_;
+  TableContents begin_;
   std::vector<std::string> after_one_, after_two_;
 };
 
-TEST_F(RunGoesOn, SizesAreThoseOfTheFiles) {
-  EXPECT_EQ(sizes_.rounds, std::ssize(after_one_[0]));
-  EXPECT_EQ(sizes_.clients, std::ssize(after_one_[1]));
-  EXPECT_EQ(sizes_.layers, std::ssize(after_one_[2]));
-  EXPECT_EQ(sizes_.classes, std::ssize(after_one_[3]));
+TEST_F(RunGoesOn, ContentsAreThoseOfTheFiles) {
+  EXPECT_EQ(begin_.rounds.size, std::ssize(after_one_[0]));
+  EXPECT_EQ(begin_.rounds, begin_of(path_ / "rounds.csv", begin_.rounds.size));
+  EXPECT_EQ(begin_.clients.size, std::ssize(after_one_[1]));
+  EXPECT_EQ(begin_.clients, begin_of(path_ / "clients.csv", begin_.clients.size));
+  EXPECT_EQ(begin_.layers.size, std::ssize(after_one_[2]));
+  EXPECT_EQ(begin_.layers, begin_of(path_ / "layers.csv", begin_.layers.size));
+  EXPECT_EQ(begin_.classes.size, std::ssize(after_one_[3]));
+  EXPECT_EQ(begin_.classes, begin_of(path_ / "classes.csv", begin_.classes.size));
 }
 
 TEST_F(RunGoesOn, BehindTheLinesThatCount) {
   ASSERT_NE(after_one_, after_two_);
-  RunFolder folder = go_on(sizes_);
+  RunFolder folder = go_on(begin_);
   EXPECT_EQ(tables(), after_one_);
   folder.add(a_round(2), kTensors);
   EXPECT_EQ(tables(), after_two_);
@@ -274,7 +278,7 @@ TEST_F(RunGoesOn, WithoutACheckpointFromTheStart) {
 
 TEST_F(RunGoesOn, DocumentsAreWrittenAnewAndTheLogGrows) {
   above_.file("runs/a-fedavg-s1/config.toml", "seed = 9\n");
-  RunFolder folder = go_on(sizes_);
+  RunFolder folder = go_on(begin_);
   folder.log().info("second start");
   EXPECT_EQ(content("config.toml"), "seed = 1\n");
   EXPECT_THAT(content("log.txt"), ::testing::MatchesRegex(".* first start\n.* second start\n"));
@@ -286,7 +290,7 @@ TEST_F(RunGoesOn, WhatAKilledOneLeftHalfIsRemoved) {
     above_.file(std::string("runs/a-fedavg-s1/") + left, "half");
   }
   above_.file("runs/a-fedavg-s1/checkpoints/round-000004.safetensors", "whole");
-  const RunFolder folder = go_on(sizes_);
+  const RunFolder folder = go_on(begin_);
   EXPECT_FALSE(std::filesystem::exists(path_ / "model.safetensors.part"));
   EXPECT_FALSE(std::filesystem::exists(path_ / "config.toml.1.part"));
   EXPECT_FALSE(std::filesystem::exists(path_ / "checkpoints/round-000005.safetensors.part"));
@@ -294,9 +298,9 @@ TEST_F(RunGoesOn, WhatAKilledOneLeftHalfIsRemoved) {
 }
 
 TEST_F(RunGoesOn, OnlyOneAtATime) {
-  const RunFolder folder = go_on(sizes_);
+  const RunFolder folder = go_on(begin_);
   EXPECT_TRUE(FolderLock::taken(path_));
-  EXPECT_THAT(message_of<RunError>([&] { go_on(sizes_); }),
+  EXPECT_THAT(message_of<RunError>([&] { go_on(begin_); }),
               HasSubstr(path_.string() + ": another process"));
   EXPECT_THAT(message_of<RunError>([&] { RunFolder(path_, kDocuments); }),
               HasSubstr(path_.string() + ": another process"));
@@ -304,22 +308,44 @@ TEST_F(RunGoesOn, OnlyOneAtATime) {
 }
 
 TEST_F(RunGoesOn, TablesThatLackLinesAreNamed) {
-  EXPECT_NO_THROW(RunFolder::check_tables(path_, sizes_));
+  EXPECT_NO_THROW(RunFolder::check_tables(path_, begin_));
   for (const char* table : kTables) {
     const std::string whole = content(table);
     const auto name = std::string("runs/a-fedavg-s1/") + table;
     above_.file(name, after_one_[0].substr(0, 20));
     const std::string shorter =
-        message_of<DataError>([&] { RunFolder::check_tables(path_, sizes_); });
+        message_of<DataError>([&] { RunFolder::check_tables(path_, begin_); });
     EXPECT_THAT(shorter, HasSubstr((path_ / table).string() + ": shorter"));
     std::filesystem::remove(path_ / table);
-    EXPECT_THAT(message_of<DataError>([&] { RunFolder::check_tables(path_, sizes_); }),
+    EXPECT_THAT(message_of<DataError>([&] { RunFolder::check_tables(path_, begin_); }),
                 HasSubstr((path_ / table).string() + ": missing"));
-    EXPECT_THROW(go_on(sizes_), RunError);
+    EXPECT_THROW(go_on(begin_), RunError);
     EXPECT_FALSE(FolderLock::taken(path_));
     above_.file(name, whole);
   }
-  EXPECT_NO_THROW(RunFolder::check_tables(path_, sizes_));
+  EXPECT_NO_THROW(RunFolder::check_tables(path_, begin_));
+}
+
+TEST_F(RunGoesOn, TablesThatAreDamagedAreNamed) {
+  for (std::size_t i = 0; i < std::size(kTables); ++i) {
+    const char* table = kTables[i];
+    const std::string whole = content(table);
+    const auto name = std::string("runs/a-fedavg-s1/") + table;
+    const std::size_t counted = after_one_[i].size();
+    for (const std::size_t at : {std::size_t{0}, counted / 2, counted - 1}) {
+      std::string damaged = whole;
+      damaged[at] = static_cast<char>(damaged[at] ^ 4);
+      above_.file(name, damaged);
+      EXPECT_THAT(message_of<DataError>([&] { RunFolder::check_tables(path_, begin_); }),
+                  HasSubstr((path_ / table).string() + ": lines are not as they were"))
+          << at;
+    }
+    std::string behind = whole;  // is cut off
+    behind.back() = '?';
+    above_.file(name, behind);
+    EXPECT_NO_THROW(RunFolder::check_tables(path_, begin_));
+    above_.file(name, whole);
+  }
 }
 
 TEST_F(RunFolderTest, ARunIsKnownByItsConfiguration) {

@@ -56,12 +56,12 @@ std::string message_of(Function function) {
   return "nothing thrown";
 }
 
-/// What the text says, with settings replaced as by --set.
+/// What the text says, which messages call "a.toml", with settings replaced as by --set.
 inline Configuration configuration_with(const std::vector<std::string>& sets,
                                         const std::string& text = "seed = 1\n") {
   std::vector<config::Override> overrides;
   for (const auto& set : sets) overrides.push_back(config::read_override(set));
-  return load_configuration_text(text, "a test", overrides);
+  return load_configuration_text(text, "a.toml", overrides);
 }
 
 }  // namespace fedvg

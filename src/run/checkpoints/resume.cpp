@@ -108,7 +108,8 @@ std::optional<BegunRun::Point> BegunRun::go_back(Federation& federation,
   if (!whole.empty()) {
     std::string text = folder_.string() + ": its checkpoints are whole, and none can be used:";
     for (const std::string& problem : problems) text += "\n" + problem;
-    throw RunError(text + "\nput back what is missing, or begin another run (--out)");
+    throw RunError(text +
+                   "\nput back what is missing or was changed, or begin another run (--out)");
   }
   if (read_run_end(folder_)) {
     throw RunError(folder_.string() +

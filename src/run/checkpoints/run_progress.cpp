@@ -8,7 +8,13 @@
 namespace fedvg {
 
 template <class Visit>
-void fields(const Visit& visit, TableSizes& x) {
+void fields(const Visit& visit, FileBegin& x) {
+  visit("size", x.size);
+  visit("hash", x.hash);
+}
+
+template <class Visit>
+void fields(const Visit& visit, TableContents& x) {
   visit("rounds", x.rounds);
   visit("clients", x.clients);
   visit("layers", x.layers);

@@ -14,7 +14,7 @@ namespace fedvg {
 
 /// What a run knows between two rounds beside the federation's own state: the rest of a checkpoint.
 struct RunProgress {
-  TableSizes tables;
+  TableContents tables;
   /// The last round where a stop came before it was evaluated: it is in no table yet.
   std::optional<RoundResult> unevaluated;
   RunSummary::State summary;

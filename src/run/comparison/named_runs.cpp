@@ -14,9 +14,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Names of the folders that the sweep makes; empty without a plan.
-std::vector<std::string> planned_in(const fs::path& sweep) {
-  const fs::path file = sweep / "runs.json";
+// Names of the folders that the sweep makes; empty without a plan. Throws DataError.
+std::vector<std::string> read_plan(const fs::path& file) {
   if (!fs::exists(file)) return {};
   const nlohmann::json plan = read_json(file.string());
   if (!plan.is_array()) throw DataError(file.string() + ": wanted a list of the sweep's runs");
@@ -30,6 +29,18 @@ std::vector<std::string> planned_in(const fs::path& sweep) {
     names.push_back(folder->get<std::string>());
   }
   return names;
+}
+
+// A plan that is damaged is as good as none.
+std::vector<std::string> planned_in(const fs::path& sweep, std::vector<std::string>& notes) {
+  try {
+    return read_plan(sweep / "runs.json");
+  } catch (const DataError& error) {
+    notes.push_back("damaged: " + std::string(error.what()) +
+                    "; the runs that are there are compared, and missing ones are not noticed; "
+                    "fedvg sweep, called again, writes this file anew");
+    return {};
+  }
 }
 
 std::vector<std::string> present_in(const fs::path& sweep) {
@@ -47,7 +58,7 @@ bool has(const std::vector<std::string>& names, const std::string& name) {
 
 void add_sweep(const fs::path& sweep, std::vector<fs::path>& runs,
                std::vector<std::string>& notes) {
-  const auto planned = planned_in(sweep);
+  const auto planned = planned_in(sweep, notes);
   const auto present = present_in(sweep);
   if (present.empty()) notes.push_back(sweep.string() + ": a sweep without any run yet");
   std::vector<std::string> missing, others;

@@ -3,6 +3,7 @@
 #include <system_error>
 
 #include "fedvg/error.h"
+#include "run/new_folder.h"
 #include "run/whole_file.h"
 
 namespace fedvg {
@@ -12,28 +13,23 @@ namespace fs = std::filesystem;
 
 constexpr const char* kSweepFile = "sweep.toml";
 constexpr const char* kBaseFile = "base.toml";
+constexpr const char* kOption = "out, or --out";            // names another folder
 constexpr const char* kWritten = "base = \"base.toml\"\n";  // what sweep_document() begins with
 
-[[noreturn]] void refuse_creation(const fs::path& path, const std::string& reason) {
-  throw RunError(path.string() + ": cannot be created: " + reason +
-                 "; name another folder with out, or --out");
+// Not to be taken for an option where it is an argument.
+fs::path as_argument(const fs::path& path) {
+  return path.string().starts_with('-') ? "." / path : path;
 }
 
-void make_folder(const fs::path& path) {
-  std::error_code error;
-  fs::create_directories(path, error);
-  if (error) refuse_creation(path, error.message());
-  if (!fs::is_directory(path, error)) refuse_creation(path, "it exists and is no folder");
-}
-
-// The lock is there already.
-bool holds_something_else(const fs::path& path) {
-  if (text_in(path / kSweepFile).starts_with(kWritten)) return false;
+// Something beside a lock, which is there already, and what a dead process left.
+void refuse_something_else(const fs::path& path) {
+  if (text_in(path / kSweepFile).starts_with(kWritten)) return;
   for (const auto& entry : fs::directory_iterator(path)) {
     const std::string name = entry.path().filename().string();
-    if (name != ".lock" && !name.ends_with(".part")) return true;
+    if (name == ".lock" || name.ends_with(".part")) continue;
+    throw RunError(path.string() + ": exists and is not the folder of a sweep (it has no " +
+                   kSweepFile + " of fedvg's); name another folder with " + kOption);
   }
-  return false;
 }
 
 // False where there is no such file, and when it has this content.
@@ -48,7 +44,8 @@ void refuse_to_replace(const fs::path& path, const std::string& text, const fs::
   throw RunError(
       path.string() +
       ": the sweep is read from it, and it would be replaced by what fedvg writes there; "
-      "name another folder with out, or --out");
+      "name another folder with " +
+      kOption);
 }
 
 void write_unless_there(const fs::path& path, const std::string& text) {
@@ -57,15 +54,19 @@ void write_unless_there(const fs::path& path, const std::string& text) {
 
 }  // namespace
 
-SweepFolder::SweepFolder(const fs::path& path)
-    // Not to be taken for an option where it is an argument.
-    : path_(path.string().starts_with('-') ? "." / path : path) {
-  make_folder(path_);
+void SweepFolder::check(const fs::path& path, const SweepPlan& plan) {
+  const fs::path folder = as_argument(path);
+  check_can_be_made(folder, kOption);
+  if (!fs::exists(folder)) return;
+  refuse_something_else(folder);
+  refuse_to_replace(folder / kSweepFile, sweep_document(plan), plan.file.path);
+  refuse_to_replace(folder / kBaseFile, base_document(plan), plan.file.base);
+}
+
+SweepFolder::SweepFolder(const fs::path& path) : path_(as_argument(path)) {
+  make_folder(path_, kOption);
   lock_.emplace(path_);
-  if (holds_something_else(path_)) {
-    throw RunError(path_.string() + ": exists and is not the folder of a sweep (it has no " +
-                   kSweepFile + " of fedvg's); name another folder with out, or --out");
-  }
+  refuse_something_else(path_);
 }
 
 bool SweepFolder::write(const SweepPlan& plan) {
@@ -77,7 +78,7 @@ bool SweepFolder::write(const SweepPlan& plan) {
   write_unless_there(sweep_path, sweep);  // first: it makes the folder that of a sweep
   write_unless_there(base_path, base);
   write_unless_there(path_ / "runs.json", runs_document(plan));
-  make_folder(path_ / "logs");
+  make_folder(path_ / "logs", kOption);
   return changed;
 }
 

@@ -14,6 +14,10 @@ namespace fedvg {
 /// one of these lives. Throws RunError naming the file when something cannot be written.
 class SweepFolder {
  public:
+  /// Throws RunError when the constructor, or write(), would refuse what is at `path`, but for
+  /// another process that works in it. Neither writes nor locks.
+  static void check(const std::filesystem::path& path, const SweepPlan& plan);
+
   /// Makes the folder where there is none. Throws RunError when what is there is no sweep, or
   /// another process works in it.
   explicit SweepFolder(const std::filesystem::path& path);

@@ -15,6 +15,12 @@ namespace fedvg {
 bool is_finished_run(const std::filesystem::path& folder, const std::string& config,
                      std::int64_t rounds);
 
+/// What keeps `fedvg run --resume` from going on with what is in the folder, in a few words, as far
+/// as it is seen without the data and without a lock: "another train.epochs". Empty: nothing does,
+/// or nothing is there.
+std::string obstacle_in(const std::filesystem::path& folder, const std::string& config,
+                        std::int64_t rounds);
+
 /// test_accuracy of the last round that measured it. Nothing where there is none to be read.
 std::optional<double> final_accuracy(const std::filesystem::path& folder);
 

@@ -287,6 +287,8 @@ class Runner {
 
 std::string state_text(const fs::path& folder, const PlannedRun& run) {
   if (is_finished_run(folder, run.config, run.rounds)) return "finished";
+  const std::string obstacle = obstacle_in(folder, run.config, run.rounds);
+  if (!obstacle.empty()) return "refused: " + obstacle;
   if (!fs::exists(folder)) return "to do";
   return fmt::format("round {} of {}", RoundCounter(folder).count(), run.rounds);
 }

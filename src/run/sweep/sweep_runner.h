@@ -24,7 +24,8 @@ struct SweepRequest {
 void run_sweep(const SweepPlan& plan, SweepFolder& folder, const SweepRequest& request,
                Console& console, const std::atomic<bool>& stop);
 
-/// The folder of each run, how far it is and what it sets, one line each.
+/// The folder of each run, how far it is, or why what is there would be refused, and what it sets,
+/// one line each.
 std::vector<std::string> sweep_lines(const SweepPlan& plan, const std::filesystem::path& folder);
 
 }  // namespace fedvg

@@ -79,7 +79,9 @@ RoundResult whole_round() {
 
 RunProgress whole_progress() {
   RunProgress progress;
-  progress.tables = {.rounds = 1, .clients = 2, .layers = 3, .classes = std::int64_t{1} << 40};
+  progress.tables.rounds.add("round\n1\n");
+  progress.tables.clients = {.size = 2, .hash = ~std::uint64_t{0}};
+  progress.tables.classes = {.size = std::int64_t{1} << 40, .hash = 4};
   progress.unevaluated = whole_round();
   RunSummary::State& summary = progress.summary;
   summary.finished = 11;
@@ -109,7 +111,10 @@ TEST(RunProgress, ComesBackWhole) {
   const RunProgress back = progress_from(text);
   EXPECT_EQ(text_of(back), text);
 
-  EXPECT_EQ(back.tables.classes, std::int64_t{1} << 40);
+  EXPECT_EQ(back.tables.rounds, progress.tables.rounds);
+  EXPECT_EQ(back.tables.clients.hash, ~std::uint64_t{0});
+  EXPECT_EQ(back.tables.layers, FileBegin());
+  EXPECT_EQ(back.tables.classes, (FileBegin{std::int64_t{1} << 40, 4}));
   const RoundResult& result = back.unevaluated.value();
   EXPECT_EQ(rounds_line(result), rounds_line(whole_round()));
   EXPECT_EQ(clients_lines(result.record), clients_lines(whole_round().record));

@@ -9,9 +9,11 @@
 namespace fedvg {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::StartsWith;
 
 class NamedRuns : public MadeUpRuns {
  protected:
@@ -56,12 +58,19 @@ TEST_F(NamedRuns, AnEmptySweepIsSaid) {
   EXPECT_THAT(notes, ElementsAre(HasSubstr("t: a sweep without any run yet")));
 }
 
-TEST_F(NamedRuns, ADamagedPlanIsRefused) {
-  folder_.file("s/runs.json", "{}");
-  EXPECT_THAT(message_of<DataError>([&] { named({"s"}); }), HasSubstr("runs.json: wanted a list"));
-  folder_.file("s/runs.json", R"([{"folder": "a"}, {"name": "b"}])");
-  EXPECT_THAT(message_of<DataError>([&] { named({"s"}); }),
-              HasSubstr("entry 2 of the list has no \"folder\""));
+TEST_F(NamedRuns, ADamagedPlanIsSaidAndCountsForNone) {
+  const std::pair<const char*, const char*> damages[] = {
+      {"{}", "wanted a list"},
+      {"", "is not JSON"},
+      {R"([{"folder": "c"}, {"fol)", "is not JSON"},
+      {R"([{"folder": "c"}, {"name": "b"}])", "entry 2 of the list has no \"folder\""}};
+  for (const auto& [text, words] : damages) {
+    const auto path = folder_.file("s/runs.json", text);
+    EXPECT_THAT(named({"s"}), ElementsAre("s/a", "s/b", "s/c")) << text;
+    EXPECT_THAT(notes, ElementsAre(AllOf(StartsWith("damaged: " + path.string()), HasSubstr(words),
+                                         HasSubstr("fedvg sweep, called again, writes"))))
+        << text;
+  }
 }
 
 }  // namespace

@@ -21,6 +21,9 @@ class SweepFolderTest : public ::testing::Test {
   std::string refusal() {
     return message_of<RunError>([&] { const SweepFolder folder(out_); });
   }
+  std::string refusal_by_check() {
+    return message_of<RunError>([&] { SweepFolder::check(out_, plan("seeds = [1, 2]\n")); });
+  }
 
   TestFolder folder_;
   std::filesystem::path out_ = folder_.path() / "sweeps/s";
@@ -58,6 +61,36 @@ TEST_F(SweepFolderTest, AFolderOfSomethingElseIsLeftAlone) {
   folder_.file("sweeps/file", "");
   out_ = folder_.path() / "sweeps/file";
   EXPECT_THAT(refusal(), HasSubstr("cannot be created"));
+}
+
+TEST_F(SweepFolderTest, ACheckRefusesTheSameAndWritesNothing) {
+  EXPECT_EQ(refusal_by_check(), "nothing thrown");
+  EXPECT_FALSE(std::filesystem::exists(out_.parent_path()));
+  folder_.file("sweeps/s/thesis.txt", "");
+  EXPECT_EQ(refusal_by_check(), refusal());
+  EXPECT_THAT(refusal_by_check(), HasSubstr("not the folder of a sweep"));
+  EXPECT_FALSE(std::filesystem::exists(out_ / ".lock"));
+  for (const char* file : {"sweeps/file", "sweeps/file/below"}) {
+    folder_.file("sweeps/file", "");
+    out_ = folder_.path() / file;
+    EXPECT_EQ(refusal_by_check(), refusal());
+    EXPECT_THAT(refusal_by_check(), HasSubstr("not a folder"));
+  }
+}
+
+TEST_F(SweepFolderTest, ACheckPassesWhatIsASweep) {
+  SweepFolder folder(out_);
+  folder.write(plan("seeds = [1, 2]\n"));
+  EXPECT_EQ(refusal_by_check(), "nothing thrown") << "also while one works in it";
+}
+
+TEST_F(SweepFolderTest, ACheckKnowsWhatTheSweepIsReadFrom) {
+  SweepFolder(out_).write(plan("seeds = [1, 2]\n"));
+  folder_.file("sweeps/s/base.toml", "# mine\n");
+  const SweepPlan own = plan_sweep(read_sweep_file(out_ / "sweep.toml"), {});
+  const std::string message = message_of<RunError>([&] { SweepFolder::check(out_, own); });
+  EXPECT_THAT(message, HasSubstr("base.toml: the sweep is read from it"));
+  EXPECT_EQ(message_of<RunError>([&] { SweepFolder(out_).write(own); }), message);
 }
 
 TEST_F(SweepFolderTest, WhatADeadSweepLeftIsNothingElse) {

@@ -55,6 +55,34 @@ TEST_F(SweepRunStateTest, WhatDoesNotSayFinishedIsNot) {
   }
 }
 
+TEST_F(SweepRunStateTest, WhatStandsInTheWayOfGoingOn) {
+  const std::string config = config_with({});
+  const auto obstacle = [&] { return obstacle_in(folder_.path() / "r", config, 3); };
+  EXPECT_EQ(obstacle(), "");
+  folder_.file("r/rounds.csv", "mine\n");
+  EXPECT_EQ(obstacle(), "not a run");
+  folder_.file("r/config.toml", config);
+  EXPECT_EQ(obstacle(), "");
+  folder_.file("r/config.toml", config_with({"train.rounds=7", "engine.workers=3"}));
+  EXPECT_EQ(obstacle(), "") << "may change";
+  folder_.file("r/config.toml", config_with({"train.epochs=9"}));
+  EXPECT_EQ(obstacle(), "another train.epochs");
+  folder_.file("r/config.toml", config_with({"train.epochs=9", "seed=4", "model.name=mlp"}));
+  EXPECT_EQ(obstacle(), "another model.name and 4 more");
+  folder_.file("r/config.toml", config);
+  folder_.file("r/run.json", text_of(RunEnd{4, false}));
+  EXPECT_EQ(obstacle(), "4 rounds behind it");
+  folder_.file("r/run.json", text_of(RunEnd{3, false}));
+  EXPECT_EQ(obstacle(), "");
+  folder_.file("r/run.json", "{");
+  EXPECT_EQ(obstacle(), "damaged run.json");
+}
+
+TEST_F(SweepRunStateTest, ALinkToNowhereStandsInTheWay) {
+  std::filesystem::create_symlink("nowhere", folder_.path() / "r");
+  EXPECT_EQ(obstacle_in(folder_.path() / "r", config_with({}), 3), "not a run");
+}
+
 TEST_F(SweepRunStateTest, TheLastAccuracyThatWasMeasured) {
   EXPECT_FALSE(final_accuracy(folder_.path()).has_value());
   folder_.file("rounds.csv", "round,test_accuracy\n1,0.5\n2,0.75\n3,\n");
