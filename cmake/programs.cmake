@@ -43,15 +43,11 @@ if(benchmark_FOUND AND sources)
   set_target_properties(fedvg-micro PROPERTIES EXCLUDE_FROM_ALL TRUE)
 endif()
 
-# What scoring.budget saves and costs: bench/budget/run.sh
-if(EXISTS "${PROJECT_SOURCE_DIR}/bench/budget/main.cpp")
-  fedvg_program(fedvg-budget SOURCES bench/budget/main.cpp LIBRARIES fedvg::run)
-  set_target_properties(fedvg-budget PROPERTIES EXCLUDE_FROM_ALL TRUE)
-endif()
-
-# Scores in float32 and in bf16: bench/precision/run.sh
-if(EXISTS "${PROJECT_SOURCE_DIR}/bench/precision/main.cpp")
-  fedvg_program(fedvg-precision SOURCES bench/precision/main.cpp
-    LIBRARIES fedvg::run fedvg_bench_headers)
-  set_target_properties(fedvg-precision PROPERTIES EXCLUDE_FROM_ALL TRUE)
-endif()
+# What scoring.budget saves and costs, and scores in float32 and bf16: bench/NAME/run.sh
+foreach(name IN ITEMS budget precision)
+  if(EXISTS "${PROJECT_SOURCE_DIR}/bench/${name}/main.cpp")
+    fedvg_program(fedvg-${name} SOURCES bench/${name}/main.cpp
+      LIBRARIES fedvg::run fedvg_bench_headers)
+    set_target_properties(fedvg-${name} PROPERTIES EXCLUDE_FROM_ALL TRUE)
+  endif()
+endforeach()

@@ -15,12 +15,11 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <exception>
+#include <optional>
 
-#include "config/overrides.h"
+#include "measuring_program.h"
 #include "run/csv.h"
 #include "run/experiment.h"
-#include "run/malloc_settings.h"
 
 namespace {
 
@@ -44,18 +43,14 @@ Errors errors_of(const RoundRecord& part, const RoundRecord& full) {
   return errors;
 }
 
-Configuration configuration_of(int argc, char** argv, bool with_budget) {
-  std::vector<config::Override> overrides;
-  for (int i = 3; i < argc; ++i) overrides.push_back(config::read_override(argv[i]));
-  if (!with_budget) overrides.push_back(config::read_override("scoring.budget=0"));
-  return load_configuration(argv[1], overrides);
-}
+constexpr const char* kWithoutBudget[] = {"scoring.budget=0"};
 
-void measure(int argc, char** argv) {
-  const std::int64_t every = std::atoll(argv[2]);
-  Experiment experiment(configuration_of(argc, argv, true), "cpu");
+void measure(std::span<char* const> arguments) {
+  const std::int64_t every = std::atoll(arguments[1]);
+  const auto settings = arguments.subspan(2);
+  Experiment experiment(configuration_of(arguments[0], settings, {}), "cpu");
   std::optional<Experiment> full;
-  if (every > 0) full.emplace(configuration_of(argc, argv, false), "cpu");
+  if (every > 0) full.emplace(configuration_of(arguments[0], settings, kWithoutBudget), "cpu");
   const std::atomic<bool> never = false;
   std::printf("round,scored,of,seconds_score,test_accuracy,error_mean,error_max\n");
   for (std::int64_t round = 1; round <= experiment.configuration().train.rounds; ++round) {
@@ -86,16 +81,5 @@ void measure(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  fedvg::tune_malloc();
-  if (argc < 3) {
-    std::fprintf(stderr, "usage: fedvg-budget CONFIG.toml EVERY [KEY=VALUE]...\n");
-    return 2;
-  }
-  try {
-    measure(argc, argv);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "fedvg-budget: %s\n", error.what());
-    return 1;
-  }
-  return 0;
+  return fedvg::run_measuring_program(argc, argv, 2, "fedvg-budget CONFIG.toml EVERY", measure);
 }

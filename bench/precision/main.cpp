@@ -10,37 +10,26 @@
 
 #include <atomic>
 #include <cstdio>
-#include <exception>
-#include <initializer_list>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "config/overrides.h"
 #include "fedvg/error.h"
+#include "measuring_program.h"
 #include "precision/rank_correlation.h"
 #include "run/csv.h"
 #include "run/experiment.h"
-#include "run/malloc_settings.h"
 
 namespace {
 
 using namespace fedvg;
 
-constexpr std::initializer_list<const char*> kTrain = {
-    "method.name=fedavg", "train.participation=1", "engine.precision=float32"};
-constexpr std::initializer_list<const char*> kScore32 = {
-    "method.name=fedvg", "train.participation=1", "train.steps=1", "train.optimizer.lr=1e-30",
-    "engine.precision=float32"};
-constexpr std::initializer_list<const char*> kScore16 = {
-    "method.name=fedvg", "train.participation=1", "train.steps=1", "train.optimizer.lr=1e-30",
-    "engine.precision=bf16"};
-
-Configuration configuration_of(int argc, char** argv, std::initializer_list<const char*> last) {
-  std::vector<config::Override> overrides;
-  for (int i = 2; i < argc; ++i) overrides.push_back(config::read_override(argv[i]));
-  for (const char* setting : last) overrides.push_back(config::read_override(setting));
-  return load_configuration(argv[1], overrides);
-}
+constexpr const char* kTrain[] = {"method.name=fedavg", "train.participation=1",
+                                  "engine.precision=float32"};
+constexpr const char* kScore32[] = {"method.name=fedvg", "train.participation=1", "train.steps=1",
+                                    "train.optimizer.lr=1e-30", "engine.precision=float32"};
+constexpr const char* kScore16[] = {"method.name=fedvg", "train.participation=1", "train.steps=1",
+                                    "train.optimizer.lr=1e-30", "engine.precision=bf16"};
 
 /// u of the model, trained on by nobody: absent where it was refused.
 std::optional<double> score_of(const std::vector<NamedArray>& model, std::int64_t client,
@@ -52,10 +41,11 @@ std::optional<double> score_of(const std::vector<NamedArray>& model, std::int64_
   return record.clients[0].score;
 }
 
-void measure(int argc, char** argv) {
-  Experiment training(configuration_of(argc, argv, kTrain), "cpu");
-  Experiment in_float32(configuration_of(argc, argv, kScore32), "cpu");
-  Experiment in_bf16(configuration_of(argc, argv, kScore16), "cpu");
+void measure(std::span<char* const> arguments) {
+  const auto settings = arguments.subspan(1);
+  Experiment training(configuration_of(arguments[0], settings, kTrain), "cpu");
+  Experiment in_float32(configuration_of(arguments[0], settings, kScore32), "cpu");
+  Experiment in_bf16(configuration_of(arguments[0], settings, kScore16), "cpu");
   const std::atomic<bool> never = false;
   const auto initial = training.federation().model();
   const auto sizes = client_sizes(training.data());
@@ -83,16 +73,5 @@ void measure(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  fedvg::tune_malloc();
-  if (argc < 2) {
-    std::fprintf(stderr, "usage: fedvg-precision CONFIG.toml [KEY=VALUE]...\n");
-    return 2;
-  }
-  try {
-    measure(argc, argv);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "fedvg-precision: %s\n", error.what());
-    return 1;
-  }
-  return 0;
+  return fedvg::run_measuring_program(argc, argv, 1, "fedvg-precision CONFIG.toml", measure);
 }
