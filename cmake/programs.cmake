@@ -1,4 +1,4 @@
-# Everything with a main(): the program, the conformance driver, examples, micro-benchmarks.
+# Everything with a main(): the program, the conformance driver, micro-benchmarks.
 
 add_library(fedvg_all INTERFACE)
 add_library(fedvg::fedvg ALIAS fedvg_all)
@@ -22,17 +22,6 @@ file(GLOB sources CONFIGURE_DEPENDS apps/conformance/*.cpp)
 if(sources)
   fedvg_program(fedvg-conformance TORCH SOURCES ${sources} LIBRARIES fedvg::engine)
 endif()
-
-# One program for each file: examples/NAME.cpp is bin/examples/NAME.
-add_custom_target(examples)
-file(GLOB sources CONFIGURE_DEPENDS examples/*.cpp)
-foreach(source IN LISTS sources)
-  get_filename_component(name "${source}" NAME_WE)
-  fedvg_program(example_${name} TORCH SOURCES "${source}" LIBRARIES fedvg::engine)
-  set_target_properties(example_${name} PROPERTIES OUTPUT_NAME ${name}
-    RUNTIME_OUTPUT_DIRECTORY "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/examples")
-  add_dependencies(examples example_${name})
-endforeach()
 
 # Micro-benchmarks of single operations, where Google Benchmark is there: ./dev micro
 find_package(benchmark QUIET)

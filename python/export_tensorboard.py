@@ -42,10 +42,12 @@ NUMBERS = {
         "weight_min", "weight_max", "weight_entropy", "bytes_down", "bytes_up", "seconds",
         "seconds_train", "seconds_score", "seconds_combine", "seconds_evaluate",
         "test_balanced_accuracy", "val_balanced_accuracy", "test_macro_f1", "val_macro_f1",
-        "test_macro_auroc", "val_macro_auroc", "scored"},
+        "test_macro_auroc", "val_macro_auroc", "scored", "clients_evaluated",
+        "clients_accuracy_mean", "clients_accuracy_weighted", "clients_accuracy_worst",
+        "clients_accuracy_std"},
     "clients.csv": {
         "samples", "steps", "weight", "score", "norm", "loss_first", "loss_last",
-        "seconds_train", "seconds_score", "corrupted"},
+        "seconds_train", "seconds_score", "corrupted", "accuracy_before", "accuracy_after"},
     "layers.csv": {"norm", "weight"},
     "classes.csv": {"samples", "recall"},
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "engine/stopwatch.h"
 #include "fedvg/error.h"
@@ -104,9 +105,7 @@ class SpeedRun {
     const std::int64_t first = rounds_ + 2;
     for (std::int64_t round = first; round <= first + rounds_; ++round) {
       const auto seconds = [&](Experiment& experiment) {
-        const double taken = experiment.federation()
-                                 .run_round(round, experiment.cohorts().cohort(round), stop_)
-                                 .seconds;
+        const double taken = round_of(experiment, round).seconds;
         if (stop_) throw Interrupted("interrupted: nothing was measured to the end");
         return taken;
       };
@@ -155,17 +154,24 @@ class SpeedRun {
     return weighting.name == "fedvg" && needs_validation(weighting);
   }
 
+  /// The server's step is taken in this thread, whose number of threads whoever made a pool of
+  /// workers last has set: another federation, the stock loop.
+  RoundRecord round_of(Experiment& experiment, std::int64_t round,
+                       const std::function<void(Federation::Progress)>& progress = {}) {
+    keep_to_threads(experiment.configuration().engine.threads);
+    return experiment.federation().run_round(round, experiment.cohorts().cohort(round), stop_,
+                                             progress);
+  }
+
   PhaseSeconds run_round(std::int64_t round) {
-    Federation& federation = experiment_.federation();
     const std::string label =
         round == 1 ? "warming up" : fmt::format("round {} of {}", round - 1, rounds_);
-    record_ = federation.run_round(round, experiment_.cohorts().cohort(round), stop_,
-                                   [&](Federation::Progress progress) {
-                                     console_.show_progress(label, progress.done, progress.total);
-                                   });
+    record_ = round_of(experiment_, round, [&](Federation::Progress progress) {
+      console_.show_progress(label, progress.done, progress.total);
+    });
     console_.clear_progress();
     const Stopwatch watch;
-    federation.evaluate_test(stop_);
+    experiment_.federation().evaluate_test(stop_);
     return phase_seconds(record_, watch.seconds());
   }
 

@@ -185,6 +185,8 @@ class TorchLoop final : public StockLoop {
 
 }  // namespace
 
+void keep_to_threads(std::int64_t threads) { torch::set_num_threads(static_cast<int>(threads)); }
+
 std::unique_ptr<StockLoop> make_stock_loop(const StockModel& model, const StockWork& work,
                                            MemoryFormat format) {
   return std::make_unique<TorchLoop>(model, work, format);

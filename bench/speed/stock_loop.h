@@ -64,6 +64,9 @@ class StockLoop {
   virtual std::int64_t parameters() const = 0;
 };
 
+/// Of libtorch's operations in the thread that calls this.
+void keep_to_threads(std::int64_t threads);
+
 std::unique_ptr<StockLoop> make_stock_loop(const StockModel& model, const StockWork& work,
                                            MemoryFormat format);
 

@@ -7,10 +7,10 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <fstream>
 #include <optional>
 #include <vector>
 
+#include "data/write_all.h"
 #include "engine/named_arrays.h"
 #include "fedvg/error.h"
 #include "models/sealed_file.h"
@@ -57,7 +57,7 @@ std::int64_t bytes_of(const ClientState& state) {
 
 [[noreturn]] void cannot_keep(const std::filesystem::path& path, int error) {
   throw RunError(path.string() + ": cannot keep a client's state: " + std::strerror(error) +
-                 "; raise engine.state_memory or free the disk");
+                 "; free the disk, or, where no checkpoint needs it, raise engine.state_memory");
 }
 
 void write(const ClientState& state, const std::filesystem::path& path) {
@@ -71,14 +71,14 @@ void write(const ClientState& state, const std::filesystem::path& path) {
   for (std::size_t i = 0; i < state.buffers.size(); ++i) {
     arrays.push_back(to_array(kBuffer + std::to_string(i), state.buffers[i]));
   }
-  std::ofstream file(path, std::ios::binary);
+  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (descriptor < 0) cannot_keep(path, errno);
+  int error = 0;
   encode_safetensors(arrays, sealed(arrays, {}), [&](std::span<const std::byte> bytes) {
-    file.write(reinterpret_cast<const char*>(bytes.data()),
-               static_cast<std::streamsize>(bytes.size()));
+    if (error == 0) error = write_all(descriptor, bytes);
   });
-  file.close();
-  if (file) return;
-  const int error = errno;
+  if (::close(descriptor) != 0 && error == 0) error = errno;
+  if (error == 0) return;
   std::error_code ignored;
   std::filesystem::remove(path, ignored);  // half of a state
   cannot_keep(path, error);
@@ -204,6 +204,7 @@ void ClientStateStore::make_folder() {
   if (!folder_.empty()) {
     std::error_code problem;
     made_folder_ = std::filesystem::create_directories(folder_, problem);
+    if (made_folder_ && folder_.has_parent_path()) sync(folder_.parent_path());
     if (!problem) return;
     throw RunError(folder_.string() +
                    ": cannot make a folder for clients' states: " + problem.message());

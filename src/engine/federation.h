@@ -74,8 +74,8 @@ struct ClientRecord {
 /// One finished round. Optional figures were not measured.
 struct RoundRecord {
   std::int64_t round = 0;   ///< from 1
-  bool is_void = false;     ///< nobody accepted: model and states as before
-  std::string void_reason;  ///< "total weight 0", "all rejected", …
+  bool is_void = false;     ///< no step was taken: model and states as before
+  std::string void_reason;  ///< "no update was accepted", "total weight 0", …
   std::int64_t participants = 0;
   std::int64_t rejected = 0;                     ///< not-finite or dead
   std::optional<double> weight_min, weight_max;  ///< over accepted participants
@@ -126,8 +126,8 @@ struct FederationState {
 /// A federation simulated in this process: N clients, one server.
 ///
 /// A round trains the cohort in pinned workers, scores each client's model right after
-/// its training where the rule wants it, sums in double in cohort order (longest first,
-/// ties by id), and takes one server step. Results do not depend on the number of
+/// its training where the rule wants it, sums in double in the order of work (most samples
+/// first, ties by id), and takes one server step. Results do not depend on the number of
 /// workers or on who finishes first.
 class Federation {
  public:

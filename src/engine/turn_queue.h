@@ -23,7 +23,9 @@ class TurnQueue {
   /// closed meanwhile, and the item is dropped. Throws what the consumer throws, which closes it.
   bool put(std::size_t position, Item&& item) {
     std::unique_lock lock(mutex_);
+    ++blocked_;
     turn_.wait(lock, [&] { return closed_ || position <= next_ + window_; });
+    --blocked_;
     if (closed_) return false;
     waiting_.emplace(position, std::move(item));
     try {
@@ -50,13 +52,19 @@ class TurnQueue {
     turn_.notify_all();
   }
 
+  /// Who waits in put() now.
+  std::size_t blocked() const {
+    const std::lock_guard lock(mutex_);
+    return blocked_;
+  }
+
  private:
   std::size_t window_;
   std::function<void(Item&&)> consume_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable turn_;
   std::map<std::size_t, Item> waiting_;
-  std::size_t next_ = 0;
+  std::size_t next_ = 0, blocked_ = 0;
   bool closed_ = false;
 };
 

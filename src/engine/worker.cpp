@@ -177,6 +177,61 @@ Tensors Worker::buffers_at_start(const RoundStart& start, BufferRule rule,
   return start.buffers;
 }
 
+bool Worker::run_passes(const LocalData& data, const LocalRules& rules,
+                        const Correction& correction, BatchPlan plan, LocalContext& context,
+                        ClientUpdate& update) {
+  const auto usable = [&](std::size_t b) {
+    return !own_.model->has_batch_norm() || plan.batch(b).size() > 1;
+  };
+  bool any = false;
+  for (std::size_t b = 0; b < plan.batches(); ++b) any = any || usable(b);
+  constexpr auto kNoLimit = std::numeric_limits<std::int64_t>::max();
+  const std::int64_t most = rules.steps > 0 ? rules.steps : kNoLimit;
+  const std::int64_t passes = rules.steps > 0 ? kNoLimit : rules.epochs;
+  std::optional<StepInBackward> stepping;
+  if (rules.clip == 0 && optimizer_->is_elementwise() && !correction.corrects_gradients()) {
+    stepping.emplace(own_.model->parameters(), layout_.tails(own_.parameters), *optimizer_,
+                     context.learning_rate);
+  }
+  Random order(rules.seed, "batches", context.round, context.client);
+  Random sight(rules.seed, "augment", context.round, context.client);
+  LossTrack losses;
+  for (std::int64_t pass = 0; any && pass < passes && context.steps < most; ++pass) {
+    if (rules.shuffle) order.shuffle(std::span(plan.ids));
+    for (std::size_t b = 0; b < plan.batches() && context.steps < most; ++b) {
+      if (stop_->load(std::memory_order_relaxed)) throw Interrupted("stopped in training");
+      if (!usable(b)) continue;
+      const auto ids = plan.batch(b);
+      const Batch batch =
+          rules.augmentation.any()
+              ? data.store->assemble_seen(ids, draw_views(ids.size(), rules.augmentation, sight),
+                                          batch_buffer_)
+              : data.store->assemble(ids, batch_buffer_);
+      const Output output = this->pass(own_, batch.images, Mode::train);
+      const at::Tensor task = at::cross_entropy_loss(output.logits, batch.labels, class_weights_);
+      const double loss = task.item<double>();
+      losses.add(loss, ids.size());
+      ++context.steps;
+      if (!std::isfinite(loss)) {
+        losses.end_pass(update);
+        update.loss_last = loss;
+        return false;
+      }
+      if (!stepping) gradient_.zero_();
+      correction.loss(context, batch, output, task).backward();
+      if (stepping) {
+        stepping->finish();
+        continue;
+      }
+      correction.grad(context);
+      clip_to_norm(gradient_, rules.clip);
+      optimizer_->step(own_.parameters, gradient_, context.learning_rate);
+    }
+    losses.end_pass(update);
+  }
+  return true;
+}
+
 ClientUpdate Worker::train(const RoundStart& start, std::int64_t client, const LocalData& data,
                            const LocalRules& rules, const Correction& correction,
                            const ClientState& state, ClientState& next,
@@ -190,9 +245,7 @@ ClientUpdate Worker::train(const RoundStart& start, std::int64_t client, const L
   optimizer_->reset();
   if (rules.keep_optimizer) optimizer_->restore(state.optimizer);
 
-  Random order(rules.seed, "batches", start.round, client);
   Random drawn(rules.seed, "correction", start.round, client);
-  Random sight(rules.seed, "augment", start.round, client);
   if (own_.model->draws_from_torch()) {
     at::manual_seed(Random(rules.seed, "dropout", start.round, client).bits());
   }
@@ -219,56 +272,9 @@ ClientUpdate Worker::train(const RoundStart& start, std::int64_t client, const L
   BatchPlan plan = cut(std::move(samples), rules.batch_size);
   context.samples = nullptr;
   if (!data.fixed_ends.empty()) plan.ends = data.fixed_ends;
-  const auto usable = [&](std::size_t b) {
-    return !own_.model->has_batch_norm() || plan.batch(b).size() > 1;
-  };
-  bool any = false;
-  for (std::size_t b = 0; b < plan.batches(); ++b) any = any || usable(b);
-  constexpr auto kNoLimit = std::numeric_limits<std::int64_t>::max();
-  const std::int64_t most = rules.steps > 0 ? rules.steps : kNoLimit;
-  const std::int64_t passes = rules.steps > 0 ? kNoLimit : rules.epochs;
-
-  std::optional<StepInBackward> stepping;
-  if (rules.clip == 0 && optimizer_->is_elementwise() && !correction.corrects_gradients()) {
-    stepping.emplace(own_.model->parameters(), layout_.tails(own_.parameters), *optimizer_,
-                     context.learning_rate);
-  }
-  LossTrack losses;
-  for (std::int64_t pass = 0; any && pass < passes && context.steps < most; ++pass) {
-    if (rules.shuffle) order.shuffle(std::span(plan.ids));
-    for (std::size_t b = 0; b < plan.batches() && context.steps < most; ++b) {
-      if (stop.load(std::memory_order_relaxed)) throw Interrupted("stopped in training");
-      if (!usable(b)) continue;
-      const auto ids = plan.batch(b);
-      const Batch batch =
-          rules.augmentation.any()
-              ? data.store->assemble_seen(ids, draw_views(ids.size(), rules.augmentation, sight),
-                                          batch_buffer_)
-              : data.store->assemble(ids, batch_buffer_);
-      const Output output = this->pass(own_, batch.images, Mode::train);
-      const at::Tensor task = at::cross_entropy_loss(output.logits, batch.labels, class_weights_);
-      const double loss = task.item<double>();
-      losses.add(loss, plan.batch(b).size());
-      ++context.steps;
-      if (!std::isfinite(loss)) {
-        losses.end_pass(update);
-        update.loss_last = loss;
-        update.steps = context.steps;
-        return update;
-      }
-      if (!stepping) gradient_.zero_();
-      correction.loss(context, batch, output, task).backward();
-      if (stepping) {
-        stepping->finish();
-        continue;
-      }
-      correction.grad(context);
-      clip_to_norm(gradient_, rules.clip);
-      optimizer_->step(own_.parameters, gradient_, context.learning_rate);
-    }
-    losses.end_pass(update);
-  }
+  const bool finite = run_passes(data, rules, correction, std::move(plan), context, update);
   update.steps = context.steps;
+  if (!finite) return update;
   update.path = optimizer_->path_length(update.steps).value_or(static_cast<double>(update.steps));
   update.delta = own_.parameters.sub(start.global);
   for (const auto& buffer : own_.model->buffers()) update.buffers.push_back(buffer.tensor.clone());

@@ -133,6 +133,10 @@ class Worker final : public Evaluator, private LocalTools {
   at::Tensor replica_features(std::size_t slot, const at::Tensor& images) override;
 
   void model_changed();
+  /// Local training from the model held, over the plan's batches. false: a loss was not finite,
+  /// which `update` has; nothing else of it counts.
+  bool run_passes(const LocalData& data, const LocalRules& rules, const Correction& correction,
+                  BatchPlan plan, LocalContext& context, ClientUpdate& update);
   /// Adds the gradient of the batches' summed cross-entropy / `total` to gradient_.
   void add_validation_gradient(std::span<const std::size_t> batches, double total);
   /// How many of them, from the first on, go through the network together.

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "data/wording.h"
+#include "engine/cores.h"
 #include "engine/federation_checks.h"
 #include "engine/model_input.h"
-#include "engine/worker_pool.h"
 #include "models/model_memory.h"
 
 namespace fedvg {

@@ -6,29 +6,13 @@
 #include <pthread.h>
 #include <sched.h>
 
-#include <algorithm>
+#include <system_error>
 
+#include "engine/cores.h"
+#include "fedvg/error.h"
 #include "kernels/instruction_set.h"
 
 namespace fedvg {
-
-std::vector<int> allowed_cores() {
-  std::vector<int> cores;
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) == 0) {
-    for (int core = 0; core < CPU_SETSIZE; ++core) {
-      if (CPU_ISSET(core, &set)) cores.push_back(core);
-    }
-  }
-  if (cores.empty()) {
-    for (unsigned core = 0; core < std::max(1u, std::thread::hardware_concurrency()); ++core) {
-      cores.push_back(static_cast<int>(core));
-    }
-  }
-  return cores;
-}
-
 namespace {
 
 /// MKL's vector functions (square root, exponential, ...) look for the processor when the first
@@ -50,11 +34,20 @@ WorkerPool::WorkerPool(std::size_t workers, std::size_t threads,
     for (std::size_t j = 0; j < threads; ++j) {
       cores.push_back(allowed[(i * threads + j) % allowed.size()]);
     }
-    threads_.emplace_back([this, i, cores] { work(i, cores); });
+    try {
+      threads_.emplace_back([this, i, cores] { work(i, cores); });
+    } catch (const std::system_error& error) {
+      close();
+      throw RunError("worker " + std::to_string(i + 1) + " of " + std::to_string(workers) +
+                     " cannot be started: " + error.code().message() +
+                     "; take fewer (engine.workers)");
+    }
   }
 }
 
-WorkerPool::~WorkerPool() {
+WorkerPool::~WorkerPool() { close(); }
+
+void WorkerPool::close() {
   {
     const std::lock_guard lock(mutex_);
     closing_ = true;

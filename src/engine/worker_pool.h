@@ -12,9 +12,6 @@
 
 namespace fedvg {
 
-/// Cores that this process may run on (its affinity mask), in order.
-std::vector<int> allowed_cores();
-
 /// Threads that each sit on a core of the process, or on some, and keep libtorch to as many
 /// threads there. More threads than cores share them. Whoever makes the pool waits while it works,
 /// and is kept to as many threads as one of its workers: what it does in between, such as the
@@ -22,7 +19,8 @@ std::vector<int> allowed_cores();
 class WorkerPool {
  public:
   /// `kernels`: the loops that operators use in these threads; null: libtorch's.
-  /// `threads`: of libtorch in each worker, on as many cores.
+  /// `threads`: of libtorch in each worker, on as many cores. Throws RunError when the system
+  /// gives no more threads.
   explicit WorkerPool(std::size_t workers, std::size_t threads = 1,
                       const kernels::KernelTable* kernels = nullptr);
   ~WorkerPool();
@@ -38,6 +36,8 @@ class WorkerPool {
 
  private:
   void work(std::size_t worker, const std::vector<int>& cores);
+  /// Ends all threads.
+  void close();
 
   const kernels::KernelTable* kernels_;
   std::mutex mutex_;

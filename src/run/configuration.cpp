@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "config/resolve.h"
+#include "config/schema.h"
 #include "config/toml_file.h"
 #include "data/augmentation.h"
 #include "data/validation_set.h"
@@ -244,19 +245,44 @@ void note_idle(const Configuration& configuration, std::vector<std::string>& not
   }
 }
 
-// Paths are written down absolute, so that config.toml repeats the run from anywhere.
-void make_paths_absolute(const Schema& schema, Table& resolved) {
-  for (const Field& field : schema) {
-    Value* value = resolved.find(field.name);
-    if (!value) continue;
-    if (field.is_path) {
-      auto& path = *value->get<std::string>();
-      if (!path.empty()) path = std::filesystem::absolute(path).lexically_normal().string();
-    } else if (Table* part = value->get<Table>()) {
-      const PartInfo* info =
-          Catalog::instance().find(field.part_kind, *part->find("name")->get<std::string>());
-      if (info) make_paths_absolute(info->schema, *part);
+// The option of the chosen part, or where that has none, of any part of its kind: what is chosen in
+// the end may be said elsewhere.
+const Field* option_of_part(const std::string& kind, const std::string& chosen,
+                            std::string_view name) {
+  const PartInfo* info = Catalog::instance().find(kind, chosen);
+  if (const Field* field = info ? config::find_field(info->schema, name) : nullptr) return field;
+  for (const PartInfo* other : Catalog::instance().parts(kind)) {
+    if (const Field* field = config::find_field(other->schema, name)) return field;
+  }
+  return nullptr;
+}
+
+void make_paths_absolute(const Field& field, Value& value) {
+  if (auto* list = value.get<Array>(); list && field.type == OptionType::parts) {
+    Field item = field;
+    item.type = OptionType::part;
+    item.initial = Table();
+    for (Value& part : *list) make_paths_absolute(item, part);
+  } else if (auto* part = value.get<Table>(); part && field.type == OptionType::part) {
+    const std::string chosen = config::chosen_part(field, &value);
+    for (auto& [key, option] : part->entries()) {
+      const Field* inside = option_of_part(field.part_kind, chosen, key);
+      if (inside) make_paths_absolute(*inside, option);
     }
+  } else if (auto* path = value.get<std::string>(); path && field.is_path && !path->empty()) {
+    *path = std::filesystem::absolute(*path).lexically_normal().string();
+  }
+}
+
+void make_paths_absolute(const Schema& schema, Table& table) {
+  const auto beside = std::ranges::find(schema, true, &Field::beside);
+  for (auto& [key, value] : table.entries()) {
+    const Field* field = config::find_field(schema, key);
+    if (!field && beside != schema.end()) {
+      const std::string chosen = config::chosen_part(*beside, table.find(beside->name));
+      field = option_of_part(beside->part_kind, chosen, key);
+    }
+    if (field) make_paths_absolute(*field, value);
   }
 }
 
@@ -310,6 +336,15 @@ const std::vector<config::Section>& sections() {
   return all;
 }
 
+Table with_absolute_paths(Table document) {
+  for (const auto& section : sections()) {
+    Value* value = document.find(section.name);
+    Table* table = section.name.empty() ? &document : value ? value->get<Table>() : nullptr;
+    if (table) make_paths_absolute(section.schema, *table);
+  }
+  return document;
+}
+
 namespace {
 
 // What was read from somewhere, with the overrides put in, checked and made whole.
@@ -328,11 +363,7 @@ Configuration configuration_of(Table document, const std::vector<config::Overrid
   const Method row = compose_method(name);
   name = row.name;  // "fedvg+fedprox" is shown as "fedprox+fedvg"
   note_replaced(resolved, notes);
-  for (const auto& section : sections()) {
-    Table* table = section.name.empty() ? &resolved : resolved.find(section.name)->get<Table>();
-    make_paths_absolute(section.schema, *table);
-  }
-  Configuration configuration = read_configuration(std::move(resolved));
+  Configuration configuration = read_configuration(with_absolute_paths(std::move(resolved)));
   configuration.method.line = row.line;
   check_corruption(configuration);
   note_idle(configuration, notes);

@@ -61,6 +61,10 @@ struct Configuration {
 /// Every [section], in the order in which they are written.
 const std::vector<config::Section>& sections();
 
+/// A document, resolved or as somebody wrote it, with every path in it made absolute, so that it
+/// means the same from anywhere. What is no setting, or no text, stays as it is.
+Table with_absolute_paths(Table document);
+
 /// Reads a file, puts the overrides in, and checks everything. Paths in it count from the
 /// current folder and become absolute. Throws OptionError with all mistakes at once,
 /// each with its file and line.

@@ -1,37 +1,19 @@
 #include "run/environment.h"
 
-#include <sched.h>
 #include <sys/utsname.h>
 
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #ifdef __GLIBC__
 #include <gnu/libc-version.h>
 #endif
 
+#include "engine/cores.h"
 #include "fedvg/version.h"
 
 namespace fedvg {
 namespace {
-
-std::string processor_name() {
-  std::ifstream in("/proc/cpuinfo");
-  for (std::string line; std::getline(in, line);) {
-    const auto colon = line.find(": ");
-    if (line.starts_with("model name") && colon != std::string::npos) {
-      return line.substr(colon + 2);
-    }
-  }
-  return "unknown";
-}
-
-std::int64_t cores_allowed() {
-  cpu_set_t allowed;
-  if (::sched_getaffinity(0, sizeof allowed, &allowed) == 0) return CPU_COUNT(&allowed);
-  return std::thread::hardware_concurrency();
-}
 
 std::string system_name() {
   utsname name = {};
@@ -49,9 +31,20 @@ std::string libc_name() {
 
 }  // namespace
 
+std::string processor_name() {
+  std::ifstream in("/proc/cpuinfo");
+  for (std::string line; std::getline(in, line);) {
+    const auto colon = line.find(": ");
+    if (line.starts_with("model name") && colon != std::string::npos) {
+      return line.substr(colon + 2);
+    }
+  }
+  return "unknown";
+}
+
 Environment environment_here(const MallocSettings& malloc) {
   return {.processor = processor_name(),
-          .cores = cores_allowed(),
+          .cores = std::ssize(allowed_cores()),
           .system = system_name(),
           .libc = libc_name(),
 #ifdef __clang__

@@ -17,6 +17,9 @@ struct Environment {
   MallocSettings malloc;
 };
 
+/// Environment::processor.
+std::string processor_name();
+
 Environment environment_here(const MallocSettings& malloc);
 
 /// environment.json.

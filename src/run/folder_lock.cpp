@@ -8,11 +8,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <span>
 #include <string>
+#include <thread>
 
+#include "data/write_all.h"
 #include "fedvg/error.h"
-#include "run/write_all.h"
 
 namespace fedvg {
 namespace {
@@ -22,11 +24,21 @@ namespace fs = std::filesystem;
 constexpr const char* kName = ".lock";
 
 // 0, or the errno of what went wrong: EWOULDBLOCK where somebody has it.
-int lock(int descriptor) {
-  while (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
+int lock(int descriptor, int how) {
+  while (::flock(descriptor, how | LOCK_NB) != 0) {
     if (errno != EINTR) return errno;
   }
   return 0;
+}
+
+// Somebody who only looks whether the lock is taken has it for an instant.
+int lock_in_a_moment(int descriptor) {
+  int error = lock(descriptor, LOCK_EX);
+  for (int i = 0; i < 10 && error == EWOULDBLOCK; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    error = lock(descriptor, LOCK_EX);
+  }
+  return error;
 }
 
 bool without_locks(int error) {
@@ -57,7 +69,7 @@ FolderLock::FolderLock(const fs::path& folder) : path_(folder / kName) {
   while (true) {
     const int opened = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (opened < 0) cannot_write(path_, errno);
-    const int error = lock(opened);
+    const int error = lock_in_a_moment(opened);
     if (error == EWOULDBLOCK) refuse(folder, opened);
     if (error != 0 && !without_locks(error)) {
       ::close(opened);
@@ -83,7 +95,7 @@ FolderLock::~FolderLock() {
 bool FolderLock::taken(const fs::path& folder) {
   const int opened = ::open((folder / kName).c_str(), O_RDWR | O_CLOEXEC);
   if (opened < 0) return false;
-  const bool somebody = lock(opened) == EWOULDBLOCK;
+  const bool somebody = lock(opened, LOCK_SH) == EWOULDBLOCK;
   ::close(opened);
   return somebody;
 }

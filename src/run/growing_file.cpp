@@ -9,8 +9,8 @@
 #include <cerrno>
 #include <fstream>
 
+#include "data/write_all.h"
 #include "fedvg/error.h"
-#include "run/write_all.h"
 
 namespace fedvg {
 

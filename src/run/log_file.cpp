@@ -37,7 +37,7 @@ class GrowingFileSink final : public spdlog::sinks::base_sink<spdlog::details::n
 
 LogFile::LogFile(const std::filesystem::path& path)
     : logger_(std::make_unique<spdlog::logger>("fedvg", std::make_shared<GrowingFileSink>(path))) {
-  logger_->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %-7l %v");
+  logger_->set_pattern("%Y-%m-%dT%H:%M:%S.%e+00:00 %-7l %v", spdlog::pattern_time_type::utc);
   logger_->set_error_handler([this](const std::string& what) { failure_ = what; });
 }
 

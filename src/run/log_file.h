@@ -10,7 +10,7 @@ class logger;
 
 namespace fedvg {
 
-/// log.txt of a run folder: one line a message, with time and level. Throws RunError
+/// log.txt of a run folder: one line a message, with time (UTC) and level. Throws RunError
 /// naming the file when it cannot be written.
 class LogFile {
  public:

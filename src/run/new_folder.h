@@ -13,6 +13,10 @@ namespace fedvg {
 /// there is a folder already that is fine. Creates nothing.
 void check_can_be_made(const std::filesystem::path& path, const std::string& option);
 
+/// The same as a part of a sentence, "cannot be created: not a folder"; empty where there can be
+/// one.
+std::string reason_against(const std::filesystem::path& path);
+
 /// Makes the folder and those above it, where there are none. Throws RunError.
 void make_folder(const std::filesystem::path& path, const std::string& option);
 

@@ -8,6 +8,7 @@
 #include "fedvg/version.h"
 #include "run/checkpoints/resume.h"
 #include "run/csv.h"
+#include "run/environment.h"
 #include "run/peak_memory.h"
 #include "run/round_lines.h"
 #include "run/run_end.h"
@@ -40,7 +41,8 @@ void RoundLoop::begin(const std::string& change) {
 
 void RoundLoop::resume(const Checkpoint& checkpoint, RunProgress progress) {
   saved_round_ = checkpoint.round;
-  const auto notes = differences(progress, experiment_.federation().info());
+  saved_unevaluated_ = progress.unevaluated.has_value();
+  const auto notes = differences(progress, experiment_.federation().info(), processor_name());
   resume_notes_.insert(resume_notes_.end(), notes.begin(), notes.end());
   summary_.restore(std::move(progress.summary));
   best_.restore(progress.best);
@@ -76,6 +78,8 @@ void RoundLoop::train(const std::atomic<bool>& stop) {
     }
     save();
     finish();
+  } catch (const Interrupted&) {
+    throw;
   } catch (const RunError& error) {
     throw RunError(std::string(error.what()) + "\n" + rescue(error.what()));
   } catch (const DamagedState& error) {
@@ -84,6 +88,9 @@ void RoundLoop::train(const std::atomic<bool>& stop) {
                     "; the checkpoints that name it are set aside, and --resume goes on from the "
                     "one before\n" +
                     rescue(error.what()));
+  } catch (const std::exception& error) {  // out of memory, say
+    console_.say(rescue(error.what()));
+    throw;
   }
   if (summary_.all_void()) {
     throw RunError("every round was void: the model is the initial one (" +
@@ -96,10 +103,19 @@ RoundResult RoundLoop::run_round(std::int64_t round, const std::atomic<bool>& st
   const Stopwatch watch;
   const std::string label = "round " + std::to_string(round);
   RoundResult result;
-  result.record = experiment_.federation().run_round(
-      round, experiment_.cohorts().cohort(round), stop, [&](Federation::Progress progress) {
-        console_.show_progress(label, progress.done, progress.total);
-      });
+  try {
+    result.record = experiment_.federation().run_round(
+        round, experiment_.cohorts().cohort(round), stop, [&](Federation::Progress progress) {
+          console_.show_progress(label, progress.done, progress.total);
+        });
+  } catch (const Interrupted&) {
+    throw;
+  } catch (const DamagedState&) {
+    throw;
+  } catch (const std::exception&) {
+    save_after_fault();
+    throw;
+  }
   console_.clear_progress();
   if (!alone()) model_round_ = round;
   result.seconds = watch.seconds();
@@ -135,7 +151,7 @@ bool RoundLoop::evaluates(std::int64_t round) const {
 }
 
 void RoundLoop::save() {
-  if (rounds_behind() == saved_round_) return;
+  if (rounds_behind() == saved_round_ && unevaluated_.has_value() == saved_unevaluated_) return;
   folder_.sync();
   Federation& federation = experiment_.federation();
   const FederationInfo& info = federation.info();
@@ -153,12 +169,23 @@ void RoundLoop::save() {
                                                               .inputs = inputs_,
                                                               .kernels = info.kernels,
                                                               .memory_format = info.memory_format,
-                                                              .libtorch = info.libtorch_version}),
+                                                              .libtorch = info.libtorch_version,
+                                                              .device = info.device,
+                                                              .processor = processor_name()}),
                               .federation = federation.save()};
   checkpoints_.write(
       checkpoint, [&] { return best_model_; }, metadata(best_.round()));
   federation.keep_client_states(checkpoints_.clients());
   saved_round_ = checkpoint.round;
+  saved_unevaluated_ = unevaluated_.has_value();
+}
+
+void RoundLoop::save_after_fault() {
+  try {
+    if (rounds_behind() > 0) save();
+  } catch (const std::exception& error) {
+    folder_.log().warning(std::string("no checkpoint after the fault: ") + error.what());
+  }
 }
 
 void RoundLoop::record(const RoundResult& result) {
@@ -197,9 +224,7 @@ const char* RoundLoop::evaluated() const {
 
 void RoundLoop::finish() {
   console_.clear_progress();
-  write_model();
-  if (!best_model_.empty()) folder_.write_best_model(best_model_, metadata(best_.round()));
-  if (last_test_) folder_.write_confusion(last_test_->confusion);
+  write_results();
   folder_.sync();
   const FederatedData& data = experiment_.data();
   for (const auto& line :
@@ -213,8 +238,11 @@ void RoundLoop::finish() {
   print(topic_line("model", folder_.model_path().string()));
 }
 
-void RoundLoop::write_model() {
+void RoundLoop::write_results() {
   folder_.write_model(experiment_.federation().model(), metadata(model_round_));
+  if (!best_model_.empty()) folder_.write_best_model(best_model_, metadata(best_.round()));
+  const bool is_of_the_model = last_test_ && !unevaluated_;
+  folder_.write_confusion(is_of_the_model ? last_test_->confusion : Confusion());
 }
 
 std::map<std::string, std::string> RoundLoop::metadata(std::int64_t round) const {
@@ -244,7 +272,7 @@ std::string RoundLoop::rescue(const std::string& fault) {
   console_.clear_progress();
   try {
     folder_.log().error(fault);
-    write_model();
+    write_results();
     return where_the_model_is();
   } catch (const RunError& error) {
     return error.what();

@@ -48,13 +48,16 @@ class RoundLoop {
   bool evaluates(std::int64_t round) const;
   /// A checkpoint of the rounds behind, unless there is one.
   void save();
+  /// What a round that failed leaves is the state before it: of that, where it can be written.
+  void save_after_fault();
   void record(const RoundResult& result);
   // Once a set; the summary names the rounds.
   void warn_of_loss(std::int64_t round, const std::optional<Evaluation>& evaluation,
                     const char* set);
   const char* evaluated() const;
   void finish();
-  void write_model();
+  /// Model, best model, and confusion.csv where it is of the model.
+  void write_results();
   /// Of a model after a round.
   std::map<std::string, std::string> metadata(std::int64_t round) const;
   std::string best_text() const;
@@ -76,6 +79,7 @@ class RoundLoop {
   std::map<std::string, std::string> inputs_;
   std::vector<NamedArray> best_model_;      // of the best round; empty: there is none
   std::int64_t saved_round_ = 0;            // of the newest checkpoint
+  bool saved_unevaluated_ = false;          // that round, there
   std::optional<RoundResult> unevaluated_;  // trained, and stopped before its figures were there
   std::vector<std::string> resume_notes_;
   std::set<std::string> warned_of_loss_;  // on which sets

@@ -155,6 +155,11 @@ void RunFolder::add(const RoundResult& result, const std::vector<TensorInfo>& te
 }
 
 void RunFolder::write_confusion(const Confusion& confusion) {
+  if (confusion.empty()) {
+    std::error_code ignored;
+    fs::remove(path_ / "confusion.csv", ignored);
+    return;
+  }
   write_whole_file(path_ / "confusion.csv", confusion_table(confusion, class_names_));
 }
 
@@ -173,6 +178,7 @@ void RunFolder::sync() {
   layers_->sync();
   classes_->sync();
   rounds_->sync();
+  sync_folder(path_);
 }
 
 fs::path default_run_folder(const std::string& configuration_name, const std::string& method,

@@ -59,7 +59,7 @@ class RunFolder {
   /// `tensors`: the model's, for layers.csv; empty: no lines there this round.
   void add(const RoundResult& result, const std::vector<TensorInfo>& tensors);
 
-  /// confusion.csv, at the end of the run.
+  /// confusion.csv, at the end of the run; empty: there is none of the model, and no file.
   void write_confusion(const Confusion& confusion);
 
   /// model.safetensors; what was there before stays until the new one is whole.

@@ -36,6 +36,10 @@ Settings deciding_settings(const Settings& settings) {
   return deciding;
 }
 
+bool changes_rounding(const std::string& key) {
+  return key == "engine.threads" || key == "engine.kernels" || key == "engine.live_taps";
+}
+
 std::string value_of(const Settings& settings, const std::string& key) {
   const auto found = settings.find(key);
   return found == settings.end() ? "unset" : found->second;

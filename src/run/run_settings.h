@@ -12,9 +12,14 @@ using Settings = std::map<std::string, std::string>;
 
 Settings flat_settings(const Table& settings);
 
-/// Without the seed and what cannot change a result: checkpoints, report, engine but for its
-/// precision. (With early stopping, checkpoint.best decides.)
+/// Without the seed and what is no part of the experiment: checkpoints, report, and engine but for
+/// its precision, which changes a result by no more than rounding. (With early stopping,
+/// checkpoint.best decides.)
 Settings deciding_settings(const Settings& settings);
+
+/// Whether a setting that decides nothing changes the last bits of a result nevertheless:
+/// engine.threads, engine.kernels, engine.live_taps.
+bool changes_rounding(const std::string& key);
 
 /// The value of a key, "unset" where there is none.
 std::string value_of(const Settings& settings, const std::string& key);

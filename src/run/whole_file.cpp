@@ -8,7 +8,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "run/write_all.h"
+#include "data/write_all.h"
 
 namespace fedvg {
 namespace {
@@ -97,13 +97,14 @@ void WholeFile::commit() {
     ::unlink(temporary_.c_str());
     cannot_write(path_, error);
   }
-  // The new name is the folder's content: without this a crash may bring the old one back.
-  const auto folder = target_.has_parent_path() ? target_.parent_path() : fs::path(".");
+  sync_folder(target_.has_parent_path() ? target_.parent_path() : fs::path("."));
+}
+
+void sync_folder(const fs::path& folder) {
   const int opened = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (opened >= 0) {
-    ::fsync(opened);
-    ::close(opened);
-  }
+  if (opened < 0) return;
+  ::fsync(opened);
+  ::close(opened);
 }
 
 std::string text_in(const fs::path& path) {

@@ -35,6 +35,10 @@ class WholeFile {
   int descriptor_ = -1;
 };
 
+/// The names in a folder onto the disk: without it a crash of the machine may bring old ones back.
+/// Where the file system cannot, it is left to it.
+void sync_folder(const std::filesystem::path& folder);
+
 /// The bytes of a file; empty when it is missing or cannot be read.
 std::string text_in(const std::filesystem::path& path);
 

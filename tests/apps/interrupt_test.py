@@ -1,5 +1,8 @@
-"""Ctrl-C, SIGTERM and a closed terminal: gone within seconds, the last finished round kept, exit code 130."""
+"""Ctrl-C, SIGTERM and a closed terminal: the round in progress is dropped, the last finished one
+kept, exit code 130."""
 
+import os
+import pathlib
 import signal
 import subprocess
 import time
@@ -8,7 +11,7 @@ import unittest
 from program import PROGRAM, ProgramTest
 
 LONG = ("train.rounds=100000",)
-ENDLESS_ROUND = ("train.epochs=1000000",)
+ENDLESS_ROUND = ("train.epochs=100000000",)  # hours: a run that ends has left its round
 
 
 class Interrupt(ProgramTest):
@@ -28,13 +31,21 @@ class Interrupt(ProgramTest):
                 return
         self.fail(process.stderr.read())
 
-    def end(self, process, number, within=5.0):
-        begin = time.monotonic()
+    def end(self, process, number):
+        """What it says after the signal. In seconds nothing is asked of it, which a busy machine
+        would stretch: who does not stop would be at work for hours."""
         process.send_signal(number)
-        _, messages = process.communicate(timeout=60)
-        self.assertLess(time.monotonic() - begin, within)
+        _, messages = process.communicate(timeout=300)
         self.assertEqual(process.returncode, 130, messages)
         return messages
+
+    def rounds_at_rest(self, process):
+        """Finished rounds of a run that is made to stand still until SIGCONT."""
+        process.send_signal(signal.SIGSTOP)
+        status = pathlib.Path(f"/proc/{process.pid}/status")
+        while "\nState:\tT" not in status.read_text():
+            time.sleep(0.01)
+        return len(self.table("r", "rounds.csv"))
 
     def finished(self):
         """Rounds behind the model. The last may have been stopped before its evaluation; it is in
@@ -48,10 +59,16 @@ class Interrupt(ProgramTest):
             with self.subTest(number):
                 process = self.start(*LONG)
                 self.read_until(process, "    3    ")
-                messages = self.end(process, number)
+                before = self.rounds_at_rest(process)
+                self.assertGreaterEqual(before, 3)
+                process.send_signal(number)
+                messages = self.end(process, signal.SIGCONT)
                 self.assert_whole("r")
                 finished = self.finished()
-                self.assertGreaterEqual(finished, 3)
+                # As many as a thread manages until another one, which waits for a core, has
+                # taken the signal: one, or a few.
+                self.assertLess(finished - before, 1000)
+                self.assertGreaterEqual(finished, before)
                 self.assertRegex(messages, f"interrupted after {finished} of 100000 rounds(, the last "
                                  f"not evaluated yet)?; the model after round {finished} is in "
                                  "r/model.safetensors")
@@ -78,8 +95,11 @@ class Interrupt(ProgramTest):
     def test_a_second_signal_leaves_at_once(self):
         process = self.start(*ENDLESS_ROUND)
         self.read_until(process, "ETA")
+        os.mkfifo(self.folder / "r" / "model.safetensors")  # nobody reads: its writer waits
         process.send_signal(signal.SIGINT)
-        self.end(process, signal.SIGINT, within=2.0)
+        messages = self.end(process, signal.SIGTERM)
+        self.assertIn("stopped at once", messages)
+        self.assertNotIn("interrupted", messages)
 
     def test_a_terminal_that_closes_may_hang_up_twice(self):
         process = self.start(*ENDLESS_ROUND)

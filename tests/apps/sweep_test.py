@@ -136,6 +136,21 @@ class Runs(SweepTest):
         self.assertLessEqual(left, {"sweep.toml", "base.toml", "runs.json", "logs",
                                     ".fedvg-cache"})
 
+    def test_its_folder_is_the_same_sweep_from_inside(self):
+        """The base names its data by a relative path, and a value of the grid a cohort file."""
+        self.write("who.json", json.dumps([[0, 1], [2, 3], [4, 5], [0, 5]]))
+        self.write("sweep.toml", LONG + '"train.cohorts" = ["who.json"]\n')
+        self.succeeds("sweep", "sweep.toml")
+        names, stamps = self.names(), self.stamps()
+        self.assertEqual(len(names), 2)
+        self.assert_finished(names)
+        done = subprocess.run([PROGRAM, "sweep", "sweep.toml"], cwd=self.folder / "out",
+                              env=self.environment(), capture_output=True, text=True,
+                              timeout=300, stdin=subprocess.DEVNULL)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual((self.names(), self.stamps()), (names, stamps))
+        self.assertIn("2 of 2 runs, 2 finished before", done.stdout)
+
     def test_each_run_is_that_of_fedvg_run_however_many_go_on(self):
         self.succeeds("sweep", "sweep.toml", "--jobs", "2")
         self.succeeds("sweep", "sweep.toml", "--jobs", "1", "--out", "one")
@@ -217,17 +232,21 @@ class Continuing(SweepTest):
         (self.folder / "set2").symlink_to("set")
         done = self.fedvg("sweep", "sweep.toml", "--jobs", "1")
         self.assertEqual(done.returncode, 4, done.stderr)
-        self.assertRegex(done.stdout, r"(?m)^path_set2 +finished")
-        self.assertRegex(done.stdout, r"(?m)^path_nowhere +failed .*nowhere")
-        self.assertRegex(done.stdout, r"(?m)^failed +path_nowhere: .*nowhere")
+        # The digits are those of the absolute path.
+        first, failed, last = re.findall(r"(?m)^(path_\S+) +started", done.stdout)
+        for run, name in ((first, "set"), (failed, "nowhere"), (last, "set2")):
+            self.assertRegex(run, rf"^path_{name}\.[0-9a-f]{{6}}$")
+        self.assertRegex(done.stdout, rf"(?m)^{last} +finished")
+        self.assertRegex(done.stdout, rf"(?m)^{failed} +failed .*nowhere")
+        self.assertRegex(done.stdout, rf"(?m)^failed +{failed}: .*nowhere")
         self.assertRegex(done.stdout, r"(?m)^finished +2 of 3 runs$")
         self.assertIn("fedvg: error: 1 of 3 runs failed", done.stderr)
-        self.assert_finished(["path_set", "path_set2"])
-        self.assertIn("nowhere", (self.folder / "out/logs/path_nowhere.txt").read_text())
+        self.assert_finished([first, last])
+        self.assertIn("nowhere", (self.folder / f"out/logs/{failed}.txt").read_text())
         # What was missing is there: only that one is run.
         (self.folder / "nowhere").symlink_to("set")
         done = self.succeeds("sweep", "sweep.toml")
-        self.assertEqual(re.findall(r"(?m)^(\S+) +started", done.stdout), ["path_nowhere"])
+        self.assertEqual(re.findall(r"(?m)^(\S+) +started", done.stdout), [failed])
 
     def test_one_that_is_killed_does_not_stop_the_others(self):
         process = self.start("sweep.toml", "--jobs", "1", "--set", "train.rounds=300")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 import re
 import subprocess
 import time
@@ -38,26 +39,30 @@ class Threads(ProgramTest):
             block.append(line)
         self.fail("no round came to an end")
 
-    def processor_ticks(self, process):
-        """By thread."""
-        ticks = {}
-        for task in os.listdir(f"/proc/{process.pid}/task"):
-            with open(f"/proc/{process.pid}/task/{task}/stat") as file:
-                fields = file.read().rpartition(")")[2].split()
-            ticks[task] = int(fields[11]) + int(fields[12])
-        return ticks
+    def processor_seconds(self, process):
+        """By thread: to the nanosecond where the system counts so, else in ticks."""
+        seconds = {}
+        for task in pathlib.Path(f"/proc/{process.pid}/task").iterdir():
+            try:
+                seconds[task.name] = int((task / "schedstat").read_text().split()[0]) / 1e9
+            except OSError:
+                fields = (task / "stat").read_text().rpartition(")")[2].split()
+                ticks = int(fields[11]) + int(fields[12])
+                seconds[task.name] = ticks / os.sysconf("SC_CLK_TCK")
+        return seconds
 
     def busy_threads(self, process):
-        """Threads with more than a tenth of the processor time of a second's work. The server's
-        step, which is taken while the workers wait, is less."""
-        before = self.processor_ticks(process)
+        """Threads that do a part of the work, by what each took of the processor while all together
+        took two seconds of it, however long that was. A worker too many, or a second thread of
+        one, takes about as much as the busiest; the server's step, which is taken while the
+        workers wait, is a few hundredths of that."""
+        before = self.processor_seconds(process)
         while True:
             time.sleep(0.1)
-            now = self.processor_ticks(process)
-            spent = {task: now[task] - before.get(task, 0) for task in now}
-            total = sum(spent.values())
-            if total >= os.sysconf("SC_CLK_TCK"):
-                return sum(ticks > total / 10 for ticks in spent.values())
+            now = self.processor_seconds(process)
+            spent = [now[task] - before.get(task, 0) for task in now]
+            if sum(spent) >= 2:
+                return sum(seconds > max(spent) / 4 for seconds in spent)
 
     def written(self, key):
         return json.loads((self.folder / "r/environment.json").read_text())[key]

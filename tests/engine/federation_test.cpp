@@ -8,9 +8,9 @@
 #include <cstring>
 
 #include "engine/autocast.h"
+#include "engine/cores.h"
 #include "engine/example_data.h"
 #include "engine/model_input.h"
-#include "engine/worker_pool.h"
 #include "fedvg/error.h"
 #include "fedvg/random.h"
 #include "kernels/instruction_set.h"

@@ -3,12 +3,43 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <chrono>
 #include <thread>
 #include <vector>
 
 namespace fedvg {
 namespace {
+
+/// Puts an item in a thread of its own.
+class Putting {
+ public:
+  Putting(TurnQueue<int>& queue, int item)
+      : queue_(queue), thread_([this, item] {
+          taken_ = queue_.put(static_cast<std::size_t>(item), int(item));
+          is_through_ = true;
+        }) {}
+  ~Putting() {
+    if (thread_.joinable()) thread_.join();
+  }
+  Putting(const Putting&) = delete;
+  Putting& operator=(const Putting&) = delete;
+
+  /// Comes back when it either waits or does not; true: it waits.
+  bool waits() const {
+    while (!is_through_ && queue_.blocked() == 0) std::this_thread::yield();
+    return !is_through_;
+  }
+  /// What put() said.
+  bool taken() {
+    thread_.join();
+    return taken_;
+  }
+
+ private:
+  TurnQueue<int>& queue_;
+  bool taken_ = false;
+  std::atomic<bool> is_through_ = false;
+  std::thread thread_;
+};
 
 TEST(TurnQueue, ConsumesInOrderWhoeverComesFirst) {
   std::vector<int> seen;
@@ -25,24 +56,20 @@ TEST(TurnQueue, MakesAnItemBeyondTheWindowWait) {
   std::vector<int> seen;
   TurnQueue<int> queue(1, [&](int&& item) { seen.push_back(item); });
   queue.put(1, 1);
-  std::atomic<bool> entered = false;
-  std::thread late([&] {
-    queue.put(2, 2);
-    entered = true;
-  });
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  EXPECT_FALSE(entered);
+  Putting late(queue, 2);
+  EXPECT_TRUE(late.waits());
   queue.put(0, 0);
-  late.join();
+  EXPECT_TRUE(late.taken());
   EXPECT_EQ(seen, (std::vector{0, 1, 2}));
 }
 
 TEST(TurnQueue, WakesWhoWaitsWhenItCloses) {
   TurnQueue<int> queue(1, [](int&&) {});
-  std::thread waiting([&] { EXPECT_FALSE(queue.put(5, 5)); });
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  Putting waiting(queue, 5);
+  EXPECT_TRUE(waiting.waits());
   queue.close();
-  waiting.join();
+  EXPECT_FALSE(waiting.taken());
+  EXPECT_EQ(queue.blocked(), 0U);
 }
 
 TEST(TurnQueue, PassesOnWhatTheConsumerThrows) {

@@ -11,6 +11,8 @@
 #include <stdexcept>
 #include <thread>
 
+#include "engine/cores.h"
+
 // Stands before MKL's own in this program, which is called after it has taken note.
 namespace {
 std::atomic<int> square_roots = 0;

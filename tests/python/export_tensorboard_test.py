@@ -349,6 +349,23 @@ class WrittenByHand(Folder, unittest.TestCase):
         self.assert_refused("run/classes.csv:6: not UTF-8")
         self.assertFalse((self.folder / "events").exists())
 
+    def test_measurements_on_the_clients_own_data_are_numbers(self):
+        for file, columns in (
+                ("rounds.csv", ("clients_evaluated", "clients_accuracy_mean",
+                                "clients_accuracy_weighted", "clients_accuracy_worst",
+                                "clients_accuracy_std")),
+                ("clients.csv", ("accuracy_before", "accuracy_after"))):
+            path = self.folder / "run" / file
+            whole = path.read_text()
+            for column in columns:
+                with self.subTest(column):
+                    lines = [line + ",0.5" for line in whole.splitlines()]
+                    lines[0] = lines[0].removesuffix("0.5") + column
+                    lines[2] = lines[2].removesuffix("0.5") + "O.5"
+                    path.write_text("\n".join(lines) + "\n")
+                    self.assert_refused(f"{file}:3: {column} is 'O.5', not a number")
+            path.write_text(whole)
+
     def test_an_error_leaves_the_earlier_export(self):
         self.exported("run")
         self.change("rounds.csv", "1,0.1,", "1,x,")
@@ -484,6 +501,14 @@ class WrittenByTheProgram(Folder, ExampleTest):
         self.assertIn("clients/weight", two)
         self.assertNotIn("clients/norm", two)
         self.assertTrue([tag for tag in one if tag.startswith("layers/norm/")])
+
+    def test_every_column_is_known(self):
+        spec = importlib.util.spec_from_file_location("export_tensorboard", SCRIPT)
+        script = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(script)
+        for name, known in script.NUMBERS.items():
+            columns = set(self.table("one", name)[0]) - set(script.KEYS[name]) - {"status"}
+            self.assertEqual(columns, known, name)
 
     def test_programs_of_the_document(self):
         """They run with a stand-in for each package that writes down what it is told."""

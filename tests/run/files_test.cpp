@@ -6,6 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdlib>
+#include <ctime>
+#include <optional>
+
 #include "fedvg/error.h"
 #include "full_disk.h"
 #include "run/growing_file.h"
@@ -212,8 +216,25 @@ TEST(LogFile, HasTimeAndLevelAndTakesNoMessageForAFormat) {
   log.warning("client 3 rejected");
   EXPECT_THAT(
       content_of(folder.path() / "log.txt"),
-      ::testing::MatchesRegex("....-..-..T..:..:..\\....[+-]..:.. info    100 clients \\{\\}\n"
-                              "....-..-..T..:..:..\\....[+-]..:.. warning client 3 rejected\n"));
+      ::testing::MatchesRegex("....-..-..T..:..:..\\....[+]00:00 info    100 clients \\{\\}\n"
+                              "....-..-..T..:..:..\\....[+]00:00 warning client 3 rejected\n"));
+}
+
+// As Asia/Tokyo, which not every machine has files about.
+TEST(LogFile, TimeIsUtcWhereverTheMachineIs) {
+  const char* set = std::getenv("TZ");
+  const std::optional<std::string> before = set ? std::optional<std::string>(set) : std::nullopt;
+  ::setenv("TZ", "JST-9", 1);
+  ::tzset();
+  const TestFolder folder;
+  LogFile(folder.path() / "log.txt").info("here");
+  const auto now = static_cast<double>(std::time(nullptr));
+  before ? ::setenv("TZ", before->c_str(), 1) : ::unsetenv("TZ");
+  ::tzset();
+  const std::string line = content_of(folder.path() / "log.txt");
+  std::tm time = {};
+  ASSERT_NE(::strptime(line.c_str(), "%Y-%m-%dT%H:%M:%S", &time), nullptr) << line;
+  EXPECT_NEAR(static_cast<double>(::timegm(&time)), now, 3600) << "nine hours are a time zone";
 }
 
 TEST(LogFile, GoesOnAtTheEndOfOneThatIsThere) {

@@ -44,6 +44,8 @@ TEST_F(NewFolder, AFileInTheWayIsNamed) {
   EXPECT_EQ(refusal(here_ / "file"), (here_ / "file").string() +
                                          ": cannot be created: not a folder; name another "
                                          "folder with --out");
+  EXPECT_EQ(reason_against(here_ / "file"), "cannot be created: not a folder");
+  EXPECT_EQ(reason_against(here_ / "other"), "");
   EXPECT_EQ(refusal(here_ / "file/a/b"), (here_ / "file/a/b").string() +
                                              ": cannot be created: " + (here_ / "file").string() +
                                              ": not a folder; name another folder with --out");

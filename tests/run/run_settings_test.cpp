@@ -21,13 +21,24 @@ TEST(RunSettings, AreFlatWithDottedKeys) {
                           Pair("train.optimizer.name", "\"sgd\"")));
 }
 
-TEST(RunSettings, WhatCannotChangeAResultDecidesNothing) {
+TEST(RunSettings, WhatChangesAResultByNoMoreThanRoundingDecidesNothing) {
   EXPECT_THAT(deciding_settings(settings_of(
                   "seed = 1\n[engine]\nworkers = 3\nprecision = \"float32\"\n[report]\n"
                   "layers_every = 1\n[checkpoint]\nevery = 5\nbest = \"val_loss\"\n[evaluate]\n"
                   "every = 1\nclients = true\n[train]\npatience = 0\n")),
               ElementsAre(Pair("engine.precision", "\"float32\""), Pair("evaluate.every", "1"),
                           Pair("train.patience", "0")));
+}
+
+TEST(RunSettings, OfWhatDecidesNothingSomeChangesTheLastBits) {
+  const char* const rounding[] = {"engine.threads", "engine.kernels", "engine.live_taps"};
+  for (const char* key : rounding) {
+    EXPECT_TRUE(changes_rounding(key)) << key;
+    EXPECT_TRUE(deciding_settings({{key, "1"}}).empty()) << key;
+  }
+  for (const char* key : {"engine.workers", "engine.window", "report.layers_every", "seed"}) {
+    EXPECT_FALSE(changes_rounding(key)) << key;
+  }
 }
 
 TEST(RunSettings, WithPatienceTheBestRoundsMetricDecides) {

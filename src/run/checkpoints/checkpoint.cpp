@@ -1,13 +1,16 @@
 #include "run/checkpoints/checkpoint.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <fstream>
 #include <system_error>
 
 #include "fedvg/error.h"
 #include "models/sealed_file.h"
 #include "run/tensor_file.h"
+#include "run/whole_file.h"
 
 namespace fedvg {
 namespace {
@@ -41,13 +44,19 @@ std::optional<std::int64_t> round_in(const std::string& name, const char* prefix
   return round;
 }
 
+/// Newest first. Throws RunError when a folder that is there cannot be read.
 std::vector<std::int64_t> rounds_in(const fs::path& folder, const char* prefix) {
   std::vector<std::int64_t> rounds;
   std::error_code error;
-  for (const auto& file : fs::directory_iterator(folder, error)) {
-    if (const auto round = round_in(file.path().filename().string(), prefix)) {
+  fs::directory_iterator file(folder, error);
+  while (!error && file != fs::directory_iterator()) {
+    if (const auto round = round_in(file->path().filename().string(), prefix)) {
       rounds.push_back(*round);
     }
+    file.increment(error);
+  }
+  if (error && error != std::errc::no_such_file_or_directory) {
+    throw RunError(folder.string() + ": cannot be read: " + error.message());
   }
   std::ranges::sort(rounds, std::greater());
   return rounds;
@@ -80,15 +89,27 @@ void write_sealed(const fs::path& path, const std::vector<NamedArray>& tensors,
   write_tensor_file(path, tensors, sealed(tensors, std::move(metadata)));
 }
 
+/// A file that cannot be opened is not damaged.
+void check_readable(const fs::path& path) {
+  errno = 0;
+  if (std::ifstream(path) || errno == ENOENT) return;
+  throw RunError(path.string() + ": cannot be opened: " + std::generic_category().message(errno));
+}
+
 Checkpoint read_checkpoint(const fs::path& path, std::int64_t round) {
   TensorFile file = read_sealed(path.string());
-  const auto is = [&](const char* key, const std::string& value) {
+  const auto value_of = [&](const char* key) {
     const auto found = file.metadata.find(key);
-    return found != file.metadata.end() && found->second == value;
+    return found != file.metadata.end() ? found->second : "";
   };
-  if (!is("version", kVersion) || !is("round", std::to_string(round))) {
-    throw DataError(path.string() + ": not a checkpoint of round " + std::to_string(round) +
-                    " of this version");
+  const std::string version = value_of("version");
+  if (version != kVersion && !version.empty()) {
+    throw RunError(path.string() + ": a checkpoint in form " + version + ", which this version " +
+                   "of fedvg does not read (it writes " + kVersion +
+                   "); continue the run with the version that began it");
+  }
+  if (version.empty() || value_of("round") != std::to_string(round)) {
+    throw DataError(path.string() + ": not a checkpoint of round " + std::to_string(round));
   }
   Checkpoint checkpoint{.round = round,
                         .best = std::stoll(file.metadata.at("best")),
@@ -147,30 +168,39 @@ void CheckpointFolder::take_stock(std::vector<Kept> kept) {
   clients_.erase(std::unique(clients_.begin(), clients_.end()), clients_.end());
 }
 
-std::vector<Checkpoint> CheckpointFolder::read(
+std::vector<std::int64_t> CheckpointFolder::whole_ones(
     const std::function<void(const std::string&)>& damaged) {
-  std::vector<Checkpoint> checkpoints;
+  std::vector<std::int64_t> rounds;
   std::vector<Kept> kept;
   for (const std::int64_t round : rounds_in(folder_, kRound)) {
     try {
-      Checkpoint checkpoint = read_checkpoint(file_of(round), round);
-      if (checkpoint.best > 0) read_best(checkpoint.best);
-      kept.push_back({round, checkpoint.best, checkpoint.federation.clients});
-      checkpoints.push_back(std::move(checkpoint));
+      Checkpoint checkpoint = read(round);
+      if (checkpoint.best > 0) {
+        check_readable(best_file_of(checkpoint.best));
+        read_best(checkpoint.best);
+      }
+      kept.push_back({round, checkpoint.best, std::move(checkpoint.federation.clients)});
+      rounds.push_back(round);
     } catch (const DataError& error) {
       damaged(error.what());
     }
   }
   take_stock(std::move(kept));
-  return checkpoints;
+  return rounds;
+}
+
+Checkpoint CheckpointFolder::read(std::int64_t round) const {
+  check_readable(file_of(round));
+  return read_checkpoint(file_of(round), round);
 }
 
 void CheckpointFolder::write(const Checkpoint& checkpoint,
                              const std::function<std::vector<NamedArray>()>& best_model,
                              const std::map<std::string, std::string>& best_metadata) {
   std::error_code error;
-  fs::create_directories(folder_, error);
+  const bool made = fs::create_directories(folder_, error);
   if (error) throw RunError(folder_.string() + ": cannot be created: " + error.message());
+  if (made) sync_folder(folder_.parent_path());
   // One that is there and that no whole checkpoint names may be damaged.
   const bool has_best = std::ranges::find(kept_, checkpoint.best, &Kept::best) != kept_.end() &&
                         fs::exists(best_file_of(checkpoint.best), error);

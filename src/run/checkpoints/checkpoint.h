@@ -14,7 +14,7 @@ namespace fedvg {
 struct Checkpoint {
   std::int64_t round = 0;  ///< finished
   std::int64_t best = 0;   ///< the best round, whose model is kept beside; 0: none
-  std::string progress;    ///< JSON: what the run itself knows (Simulation)
+  std::string progress;    ///< JSON: what the run itself knows (run_progress.h)
   FederationState federation;
 };
 
@@ -25,9 +25,12 @@ class CheckpointFolder {
   /// `keep` latest ones, at least 1. Creates nothing.
   CheckpointFolder(std::filesystem::path folder, std::int64_t keep);
 
-  /// Reads what is there, newest first, without what is damaged or incomplete, of which
-  /// `damaged` is told.
-  std::vector<Checkpoint> read(const std::function<void(const std::string&)>& damaged);
+  /// Looks through what is there: the rounds of those that are whole, newest first; of others
+  /// `damaged` is told. Throws RunError where something cannot be looked at, or is of another
+  /// version of fedvg: it may be whole.
+  std::vector<std::int64_t> whole_ones(const std::function<void(const std::string&)>& damaged);
+  /// The checkpoint of a round. Throws DataError when it is damaged.
+  Checkpoint read(std::int64_t round) const;
 
   /// Writes one, then removes those beyond `keep`, and any later than it. `best_model`: asked for
   /// when no kept checkpoint names the model of its best round yet. Throws RunError when something

@@ -92,17 +92,18 @@ std::string BegunRun::schedule_note(const Configuration& asked) const {
 std::optional<BegunRun::Point> BegunRun::go_back(Federation& federation,
                                                  CheckpointFolder& checkpoints,
                                                  std::vector<std::string>& problems) const {
-  auto whole = checkpoints.read([&](const std::string& why) { problems.push_back(why); });
+  const auto whole =
+      checkpoints.whole_ones([&](const std::string& why) { problems.push_back(why); });
   federation.keep_client_states(checkpoints.clients());
-  for (Checkpoint& checkpoint : whole) {
+  for (const std::int64_t round : whole) {
     try {
+      Checkpoint checkpoint = checkpoints.read(round);
       RunProgress progress = progress_from(checkpoint.progress);
       RunFolder::check_tables(folder_, progress.tables);
       federation.restore(checkpoint.federation);
       return Point{std::move(checkpoint), std::move(progress)};
     } catch (const DataError& error) {
-      problems.push_back("the checkpoint of round " + std::to_string(checkpoint.round) + ": " +
-                         error.what());
+      problems.push_back("the checkpoint of round " + std::to_string(round) + ": " + error.what());
     }
   }
   if (!whole.empty()) {
@@ -137,13 +138,18 @@ void check_same_inputs(const RunProgress& before, const std::map<std::string, st
   }
 }
 
-std::vector<std::string> differences(const RunProgress& before, const FederationInfo& now) {
+std::vector<std::string> differences(const RunProgress& before, const FederationInfo& now,
+                                     const std::string& processor) {
   std::vector<std::string> notes;
   const auto compare = [&](const char* what, const std::string& was, const std::string& is) {
     if (was == is) return;
     notes.push_back(std::string(what) + ": the rounds so far ran with " + was + ", this machine " +
-                    "takes " + is + ": results differ by rounding from those of an unbroken run");
+                    "takes " + is +
+                    ": results may differ by rounding from those of an unbroken run");
   };
+  const auto kind = [](const std::string& device) { return device.substr(0, device.find(':')); };
+  compare("device", kind(before.device), kind(now.device));
+  compare("processor", before.processor, processor);
   compare("kernels", before.kernels, now.kernels);
   compare("memory format", before.memory_format, now.memory_format);
   compare("libtorch", before.libtorch, now.libtorch_version);

@@ -65,6 +65,8 @@ void check_rounds(const std::filesystem::path& run, std::int64_t behind, std::in
 void check_same_inputs(const RunProgress& before, const std::map<std::string, std::string>& now);
 
 /// For people: what makes the rest of the run round otherwise than it would have. Each a note.
-std::vector<std::string> differences(const RunProgress& before, const FederationInfo& now);
+/// `processor`: this machine's.
+std::vector<std::string> differences(const RunProgress& before, const FederationInfo& now,
+                                     const std::string& processor);
 
 }  // namespace fedvg

@@ -134,6 +134,8 @@ void fields(const Visit& visit, RunProgress& x) {
   visit("kernels", x.kernels);
   visit("memory_format", x.memory_format);
   visit("libtorch", x.libtorch);
+  visit("device", x.device);
+  visit("processor", x.processor);
 }
 
 std::string text_of(const RunProgress& progress) { return json_form::to(progress).dump(); }

@@ -25,7 +25,7 @@ struct RunProgress {
   std::set<std::string> warned_of_loss;       ///< on which sets
   std::map<std::string, std::string> inputs;  ///< run_inputs.h
   /// On what the rounds ran: other loops round otherwise.
-  std::string kernels, memory_format, libtorch;
+  std::string kernels, memory_format, libtorch, device, processor;
 };
 
 /// As JSON.

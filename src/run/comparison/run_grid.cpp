@@ -204,6 +204,25 @@ bool follows_method(const Runs& runs, const std::string& key) {
   });
 }
 
+// In what two runs of the same deciding settings and seed differ, for the note about them.
+std::string difference_text(const CountedRun& kept, const CountedRun& dropped) {
+  std::set<std::string> keys;
+  for (const CountedRun* run : {&kept, &dropped}) {
+    for (const auto& [key, value] : run->settings) keys.insert(key);
+  }
+  Texts different;
+  bool rounding = false;
+  for (const std::string& key : keys) {
+    const std::string has = value_of(kept.settings, key), had = value_of(dropped.settings, key);
+    if (has == had) continue;
+    different.push_back(fmt::format("{} ({}, {})", key, shown_value(has), shown_value(had)));
+    rounding = rounding || changes_rounding(key);
+  }
+  if (different.empty()) return "";
+  return fmt::format("; they differ in {}{}", fmt::join(different, ", "),
+                     rounding ? ", which changes results by rounding" : "");
+}
+
 std::string seeds_text(const std::set<std::int64_t>& seeds) {
   return (seeds.size() == 1 ? "seed " : "seeds ") + fmt::format("{}", fmt::join(seeds, ", "));
 }
@@ -287,11 +306,13 @@ RunGrid grid_of_settings(const std::vector<CountedRun>& runs, const Texts& rows,
 void drop_repeated_seeds(RunGrid& grid, Texts& notes) {
   for (auto& row : grid.cells) {
     for (Runs& cell : row) {
-      std::set<std::int64_t> seeds;
+      std::map<std::int64_t, const CountedRun*> kept;
       std::erase_if(cell, [&](const CountedRun* run) {
-        if (seeds.insert(run->seed).second) return false;
-        notes.push_back(run->folder + " is left out: another run has its settings and its seed, " +
-                        std::to_string(run->seed));
+        const auto [first, added] = kept.emplace(run->seed, run);
+        if (added) return false;
+        notes.push_back(fmt::format(
+            "{} is left out: another run has its settings and its seed, {}: {}{}", run->folder,
+            run->seed, first->second->folder, difference_text(*first->second, *run)));
         return true;
       });
     }

@@ -80,6 +80,8 @@ double value_of_round(const Rounds& rounds, std::size_t round, const std::string
   return finite(*rounds[round], name, where);
 }
 
+// As BestRound (checkpoints/best_round.h) has it: a round whose loss on D_val is no finite number
+// is not best, whatever its criterion.
 std::size_t best_round(const RunHistory& run) {
   const std::string criterion = best_criterion(run);
   const Better better = better_end(criterion);
@@ -87,15 +89,23 @@ std::size_t best_round(const RunHistory& run) {
     throw DataError("checkpoint.best = \"" + criterion + "\" says no round is better than another");
   }
   const Rounds rounds = needed_column(run, criterion);
+  const auto losses = run.column("val_loss");
+  const auto is_finite = [](const std::optional<double>& figure) {
+    return figure && std::isfinite(*figure);
+  };
   std::optional<std::size_t> best;
   for (std::size_t i = 0; i < rounds.size(); ++i) {
-    if (!rounds[i] || !std::isfinite(*rounds[i])) continue;
+    if (!is_finite(rounds[i]) || (losses && !is_finite((*losses)[i]))) continue;
     if (!best ||
         (better == Better::higher ? *rounds[i] > *rounds[*best] : *rounds[i] < *rounds[*best])) {
       best = i;
     }
   }
-  if (!best) throw DataError("it has no " + criterion + ", which says which round is best");
+  if (!best) {
+    throw DataError("it has no round with a finite " + criterion +
+                    (losses && criterion != "val_loss" ? " and val_loss" : "") +
+                    ", which says which round is best");
+  }
   return *best;
 }
 

@@ -57,8 +57,9 @@ struct Measured {
 };
 
 /// `at` is for Kind::column only. A column counts as reached at the first round on the better
-/// side of the target; a best round is the first of equal ones. Throws DataError saying why
-/// there is no such number: a column that is not there, not measured, not finite.
+/// side of the target; a best round is the first of equal ones, and none is best whose val_loss is
+/// not finite. Throws DataError saying why there is no such number: a column that is not there, not
+/// measured, not finite.
 Measured measure(const RunHistory& run, const RunMetric& metric, const MetricAt& at);
 
 }  // namespace fedvg

@@ -1,9 +1,6 @@
 #include "run/sweep/sweep_jobs.h"
 
-#include <sched.h>
-
 #include <algorithm>
-#include <thread>
 
 #include "data/wording.h"
 
@@ -35,22 +32,6 @@ Jobs divide_cores(const std::vector<int>& cores, const JobsWish& wish) {
                    begin + static_cast<std::ptrdiff_t>((i + 1) * count / number));
   }
   return jobs;
-}
-
-std::vector<int> own_cores() {
-  std::vector<int> cores;
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (::sched_getaffinity(0, sizeof set, &set) == 0) {
-    for (int core = 0; core < CPU_SETSIZE; ++core) {
-      if (CPU_ISSET(core, &set)) cores.push_back(core);
-    }
-  }
-  if (!cores.empty()) return cores;
-  for (unsigned core = 0; core < std::max(1U, std::thread::hardware_concurrency()); ++core) {
-    cores.push_back(static_cast<int>(core));
-  }
-  return cores;
 }
 
 std::string jobs_text(const Jobs& jobs) {

@@ -24,9 +24,6 @@ using Jobs = std::vector<std::vector<int>>;
 /// gets neighbouring cores of its own; where there are more jobs than cores, they share them.
 Jobs divide_cores(const std::vector<int>& cores, const JobsWish& wish);
 
-/// Cores that this process may use.
-std::vector<int> own_cores();
-
 /// "2 at a time, 1 core each", "one after another"
 std::string jobs_text(const Jobs& jobs);
 

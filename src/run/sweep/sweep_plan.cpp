@@ -174,6 +174,29 @@ class Planning {
   std::map<std::string, std::string> by_config_;  // the first run's name
 };
 
+// The value of a key, with the paths in it made absolute, as in a document that sets nothing else.
+Value absolute_value(const std::vector<std::string>& path, const Value& value) {
+  Value document = value;
+  for (auto part = path.rbegin(); part != path.rend(); ++part) {
+    document = Table{{*part, document}};
+  }
+  const Table absolute = with_absolute_paths(*document.get<Table>());
+  const Value* found = absolute.find(path.front());
+  for (std::size_t i = 1; i < path.size(); ++i) found = found->get<Table>()->find(path[i]);
+  return *found;
+}
+
+void make_paths_absolute(std::vector<SweepAxis>& axes) {
+  for (SweepAxis& axis : axes) {
+    for (Value& value : axis.values) {
+      try {
+        value = absolute_value(config::make_override(axis.key, value).path, value);
+      } catch (const OptionError&) {  // no key: reported with the runs
+      }
+    }
+  }
+}
+
 nlohmann::ordered_json json_of(const Value& value) {
   if (const auto* v = value.get<bool>()) return *v;
   if (const auto* v = value.get<std::int64_t>()) return *v;
@@ -201,13 +224,15 @@ Table table_of(const std::vector<SweepAxis>& axes) {
 std::string with_overrides(const SweepPlan& plan, const std::vector<config::Override>& overrides) {
   Table document = config::read_toml(plan.base, plan.file.base.string());
   config::apply_overrides(overrides, sections(), document);
-  return config::write_toml(document);
+  return config::write_toml(with_absolute_paths(std::move(document)));
 }
 
 }  // namespace
 
 SweepPlan plan_sweep(SweepFile file, std::vector<config::Override> changes) {
   check_changes(file, changes);
+  make_paths_absolute(file.grid);
+  make_paths_absolute(file.zip);
   try {
     config::read_toml_file(file.base);
   } catch (const OptionError& error) {

@@ -33,6 +33,9 @@ struct SweepPlan {
 /// it; also when a change is of what the sweep varies, or two runs would be the same.
 SweepPlan plan_sweep(SweepFile file, std::vector<config::Override> changes);
 
+// In these documents, as in the settings of the plan, paths are absolute: they mean the same from
+// any folder.
+
 /// The configuration of a run, for `fedvg run`: the base with changes and settings put in.
 std::string run_document(const SweepPlan& plan, const PlannedRun& run);
 

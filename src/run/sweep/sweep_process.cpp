@@ -10,8 +10,8 @@
 #include <csignal>
 #include <system_error>
 
+#include "data/write_all.h"
 #include "fedvg/error.h"
-#include "run/write_all.h"
 
 namespace fedvg {
 namespace {

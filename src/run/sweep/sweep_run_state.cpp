@@ -69,8 +69,8 @@ bool is_finished_run(const fs::path& folder, const std::string& config, std::int
 }
 
 std::string obstacle_in(const fs::path& folder, const std::string& config, std::int64_t rounds) {
+  if (const std::string reason = reason_against(folder); !reason.empty()) return reason;
   try {
-    if (!fs::exists(folder)) check_can_be_made(folder, "");
     if (!RunFolder::holds_run(folder)) return "";
   } catch (const RunError&) {
     return "not a run";

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "data/wording.h"
+#include "engine/cores.h"
 #include "engine/stopwatch.h"
 #include "fedvg/error.h"
 #include "run/round_lines.h"
@@ -99,7 +100,7 @@ class Runner {
   std::int64_t finished() const { return finished_before_ + finished_now_; }
 
   void carry_out() {
-    const Jobs jobs = divide_cores(own_cores(), wish());
+    const Jobs jobs = divide_cores(allowed_cores(), wish());
     for (std::size_t i = jobs.size(); i-- > 0;) free_slots_.push_back(i);
     console_.print(fmt::format("{} in {}{}: {}", counted(std::ssize(plan_.runs), "run"),
                                folder_.path().string(), before_text(), jobs_text(jobs)));

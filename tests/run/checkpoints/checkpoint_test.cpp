@@ -7,6 +7,8 @@
 
 #include "fedvg/error.h"
 #include "full_disk.h"
+#include "models/sealed_file.h"
+#include "run/tensor_file.h"
 #include "run/testing.h"
 
 namespace fedvg {
@@ -66,9 +68,10 @@ class CheckpointFolderTest : public ::testing::Test {
   std::vector<std::int64_t> rounds(CheckpointFolder& folder) {
     damaged_.clear();
     std::vector<std::int64_t> found;
-    for (const Checkpoint& checkpoint :
-         folder.read([&](const std::string& why) { damaged_.push_back(why); })) {
-      found.push_back(checkpoint.round);
+    found = folder.whole_ones([&](const std::string& why) { damaged_.push_back(why); });
+    for (const std::int64_t round : found) {
+      const Checkpoint checkpoint = folder.read(round);
+      EXPECT_EQ(checkpoint.round, round);
       expect_whole(checkpoint);
     }
     return found;
@@ -113,9 +116,8 @@ TEST_F(CheckpointFolderTest, WhatWasWrittenIsReadNewestFirst) {
   EXPECT_THAT(rounds(), ElementsAre(10, 5));
   EXPECT_THAT(damaged_, IsEmpty());
   CheckpointFolder again(path_, 2);
-  const auto checkpoints = again.read([](const std::string&) {});
-  EXPECT_EQ(checkpoints[0].best, 0);
-  EXPECT_EQ(checkpoints[1].best, 3);
+  EXPECT_EQ(again.read(10).best, 0);
+  EXPECT_EQ(again.read(5).best, 3);
 }
 
 TEST_F(CheckpointFolderTest, AFederationWithoutClientsStatesIsOneToo) {
@@ -123,10 +125,9 @@ TEST_F(CheckpointFolderTest, AFederationWithoutClientsStatesIsOneToo) {
   Checkpoint checkpoint = checkpoint_of(1, 0);
   checkpoint.federation.clients.clear();
   write(folder, checkpoint);
-  const auto read = CheckpointFolder(path_, 2).read([](const std::string&) {});
-  ASSERT_EQ(read.size(), 1U);
-  EXPECT_THAT(read[0].federation.clients, IsEmpty());
-  EXPECT_EQ(read[0].federation.arrays.size(), checkpoint.federation.arrays.size());
+  const Checkpoint read = CheckpointFolder(path_, 2).read(1);
+  EXPECT_THAT(read.federation.clients, IsEmpty());
+  EXPECT_EQ(read.federation.arrays.size(), checkpoint.federation.arrays.size());
 }
 
 TEST_F(CheckpointFolderTest, TheLatestAndTheBestThatTheyNameAreKept) {
@@ -253,8 +254,29 @@ TEST_F(CheckpointFolderTest, OneUnderAnothersNameIsRefused) {
   std::filesystem::copy(file("round-000005.safetensors"), file("round-000006.safetensors"));
   std::filesystem::copy(file("best-round-000003.safetensors"), file("round-000007.safetensors"));
   EXPECT_THAT(rounds(), ElementsAre(5));
-  EXPECT_THAT(damaged_, ElementsAre(HasSubstr("not a checkpoint of round 7 of this version"),
-                                    HasSubstr("not a checkpoint of round 6 of this version")));
+  EXPECT_THAT(damaged_, ElementsAre(HasSubstr("not a checkpoint of round 7"),
+                                    HasSubstr("not a checkpoint of round 6")));
+}
+
+// They may be whole: starting anew in their stead would throw work away.
+TEST_F(CheckpointFolderTest, WhatCannotBeLookedAtIsNoDamage) {
+  CheckpointFolder folder(path_, 2);
+  write(folder, checkpoint_of(5, 0));
+  write_tensor_file(file("round-000009.safetensors"), {},
+                    sealed({}, {{"version", "2"}, {"round", "9"}}));
+  EXPECT_THAT(message_of<RunError>([&] { rounds(); }),
+              AllOf(HasSubstr("round-000009.safetensors: a checkpoint in form 2"),
+                    HasSubstr("it writes 1")));
+  std::filesystem::remove(file("round-000009.safetensors"));
+  EXPECT_THAT(rounds(), ElementsAre(5));
+  // A name that leads in circles can be opened by nobody, root included.
+  std::filesystem::create_symlink("round-000008.safetensors", file("round-000008.safetensors"));
+  EXPECT_THAT(message_of<RunError>([&] { rounds(); }),
+              HasSubstr("round-000008.safetensors: cannot be opened: "));
+  std::filesystem::rename(path_, above_.path() / "aside");
+  above_.file("checkpoints", "no folder");
+  EXPECT_THAT(message_of<RunError>([&] { rounds(); }),
+              HasSubstr("checkpoints: cannot be read: Not a directory"));
 }
 
 // A run that went back to an older one.

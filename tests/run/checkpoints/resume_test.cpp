@@ -175,25 +175,32 @@ TEST(Differences, AreSaidWhereRoundsRoundOtherwise) {
   before.kernels = "avx512";
   before.memory_format = "channels_last";
   before.libtorch = "2.9.0";
+  before.device = "cuda:1";
+  before.processor = "A";
   FederationInfo now;
   now.kernels = "avx512";
   now.memory_format = "channels_last";
   now.libtorch_version = "2.9.0";
-  EXPECT_THAT(differences(before, now), IsEmpty());
+  now.device = "cuda:0";
+  EXPECT_THAT(differences(before, now, "A"), IsEmpty());
   now.workers = 9;
-  EXPECT_THAT(differences(before, now), IsEmpty());
+  EXPECT_THAT(differences(before, now, "A"), IsEmpty());
   now.kernels = "avx2";
-  EXPECT_THAT(differences(before, now),
+  EXPECT_THAT(differences(before, now, "A"),
               ElementsAre("kernels: the rounds so far ran with avx512, this machine takes avx2: "
-                          "results differ by rounding from those of an unbroken run"));
+                          "results may differ by rounding from those of an unbroken run"));
   now.memory_format = "contiguous";
   now.libtorch_version = "2.10.0";
-  EXPECT_THAT(differences(before, now),
-              ElementsAre(HasSubstr("kernels"),
-                          HasSubstr("memory format: the rounds so far ran "
-                                    "with channels_last"),
-                          HasSubstr("libtorch: the rounds so far ran with 2.9.0, this machine "
-                                    "takes 2.10.0")));
+  now.device = "cpu";
+  EXPECT_THAT(
+      differences(before, now, "B"),
+      ElementsAre(HasSubstr("device: the rounds so far ran with cuda, this machine takes cpu"),
+                  HasSubstr("processor: the rounds so far ran with A, this machine takes B"),
+                  HasSubstr("kernels"),
+                  HasSubstr("memory format: the rounds so far ran "
+                            "with channels_last"),
+                  HasSubstr("libtorch: the rounds so far ran with 2.9.0, this machine "
+                            "takes 2.10.0")));
 }
 
 }  // namespace

@@ -102,6 +102,8 @@ RunProgress whole_progress() {
   progress.kernels = "avx2";
   progress.memory_format = "channels_last";
   progress.libtorch = "2.9.0";
+  progress.device = "cuda:0";
+  progress.processor = "A processor";
   return progress;
 }
 

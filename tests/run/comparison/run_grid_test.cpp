@@ -10,6 +10,7 @@ namespace fedvg {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
@@ -120,7 +121,25 @@ TEST(RunGrid, ASeedCountsOnceInACell) {
   drop_repeated_seeds(grid, notes);
   EXPECT_THAT(grid.cells[0][0], ElementsAre(&runs[0]));
   EXPECT_THAT(grid.cells[1][0], ElementsAre(&runs[2]));
-  EXPECT_THAT(notes, ElementsAre(HasSubstr("another run has its settings and its seed, 1")));
+  EXPECT_THAT(notes, ElementsAre("fedvg-0.1-1 is left out: another run has its settings and its "
+                                 "seed, 1: fedvg-0.1-1"));
+}
+
+std::vector<std::string> dropped_beside(const Settings& more) {
+  const std::vector<CountedRun> runs = {a_run("fedvg", "0.1", 1), a_run("fedvg", "0.1", 1, more)};
+  RunGrid grid = grid_of_groups(runs);
+  EXPECT_EQ(grid.rows.size(), 1U);
+  std::vector<std::string> notes;
+  drop_repeated_seeds(grid, notes);
+  return notes;
+}
+
+TEST(RunGrid, WhatIsLeftOutIsSaidWithTheOptionsInWhichItDiffers) {
+  EXPECT_THAT(dropped_beside({{"engine.kernels", "\"aten\""}, {"engine.workers", "5"}}),
+              ElementsAre(EndsWith(": fedvg-0.1-1; they differ in engine.kernels (unset, aten), "
+                                   "engine.workers (2, 5), which changes results by rounding")));
+  EXPECT_THAT(dropped_beside({{"engine.workers", "5"}}),
+              ElementsAre(EndsWith(": fedvg-0.1-1; they differ in engine.workers (2, 5)")));
 }
 
 TEST(RunGrid, MissingSeedsAreNamed) {

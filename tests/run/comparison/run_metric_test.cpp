@@ -54,6 +54,14 @@ TEST_F(Metric, ARoundWithoutANumberIsNeverTheBest) {
   EXPECT_EQ(measured("test_accuracy", "best").value, 0.3);
 }
 
+// The run itself (BestRound) never calls such a round best, and keeps another model.
+TEST_F(Metric, ARoundWhoseLossIsNoNumberIsNeverTheBest) {
+  rounds("a",
+         "round,test_accuracy,val_accuracy,val_loss\n1,0.2,0.9,nan\n2,0.3,0.4,inf\n3,0.4,0.3,2\n"
+         "4,0.5,0.8,\n");
+  EXPECT_EQ(measured("test_accuracy", "best").value, 0.4);
+}
+
 TEST_F(Metric, RoundsAndBytesToATarget) {
   rounds("a", kRounds);
   EXPECT_EQ(measured("rounds-to:0.8").value, 2);
@@ -80,7 +88,8 @@ TEST_F(Metric, WhatCannotBeMeasuredIsSaid) {
   EXPECT_THAT(fault("test_accuracy"), HasSubstr("did not measure test_accuracy in its last round"));
   EXPECT_THAT(fault("test_accuracy", "last:2"), HasSubstr("not finite in its last rounds"));
   EXPECT_THAT(fault("test_accuracy", "last:1"), HasSubstr("did not measure test_accuracy"));
-  EXPECT_THAT(fault("test_accuracy", "best"), HasSubstr("it has no val_accuracy, which says"));
+  EXPECT_THAT(fault("test_accuracy", "best"),
+              HasSubstr("it has no round with a finite val_accuracy, which says"));
   EXPECT_THAT(fault("bytes"), HasSubstr("did not measure bytes_down in its round 3"));
   folder = run("b", {.accuracies = {"0.1"}, .more = "[checkpoint]\nbest = \"weight_max\"\n"});
   EXPECT_THAT(fault("test_accuracy", "best"), HasSubstr("checkpoint.best = \"weight_max\""));

@@ -2,14 +2,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sched.h>
 
 namespace fedvg {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::Not;
 
 const std::vector<int> kFour = {2, 3, 6, 7};
 
@@ -47,18 +44,6 @@ TEST(SweepJobs, AskedForIsObeyed) {
 
 TEST(SweepJobs, RunsOnADeviceDoNotShareItUnasked) {
   EXPECT_THAT(divide_cores(kFour, {.runs = 9, .on_cpu = false}), ElementsAre(kFour));
-}
-
-TEST(SweepJobs, OwnCoresAreThoseThatAreAllowed) {
-  cpu_set_t before, one;
-  ASSERT_EQ(::sched_getaffinity(0, sizeof before, &before), 0);
-  const auto all = own_cores();
-  ASSERT_THAT(all, Not(IsEmpty()));
-  CPU_ZERO(&one);
-  CPU_SET(all.back(), &one);
-  ASSERT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);
-  EXPECT_THAT(own_cores(), ElementsAre(all.back()));
-  ::sched_setaffinity(0, sizeof before, &before);
 }
 
 }  // namespace

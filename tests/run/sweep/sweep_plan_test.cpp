@@ -116,6 +116,61 @@ TEST_F(SweepPlanTest, ItsDocumentsAreTheSameSweep) {
   EXPECT_EQ(base_document(again), base_document(plan));
 }
 
+// For as long as it lives.
+class CurrentFolder {
+ public:
+  explicit CurrentFolder(const std::filesystem::path& path)
+      : before_(std::filesystem::current_path()) {
+    std::filesystem::current_path(path);
+  }
+  ~CurrentFolder() { std::filesystem::current_path(before_); }
+  CurrentFolder(const CurrentFolder&) = delete;
+  CurrentFolder& operator=(const CurrentFolder&) = delete;
+
+ private:
+  std::filesystem::path before_;
+};
+
+// Relative paths, in the base, in --set and among the values, count from where the sweep was
+// started first.
+TEST_F(SweepPlanTest, ItsDocumentsAreTheSameSweepFromAnyFolder) {
+  const std::string started = (folder_.path() / "started").string();
+  std::filesystem::create_directories(started);
+  std::vector<PlannedRun> runs;
+  std::string base, sweep, first;
+  {
+    const CurrentFolder inside(started);
+    const SweepPlan plan = this->plan(
+        "out = \"here\"\n[grid]\n\"partition.file\" = [\"a.json\", \"../b.json\"]\n"
+        "[zip]\n\"model.name\" = [\"cnn\", {name = \"torchscript\", file = \"net.ts\"}]\n",
+        {"train.cohorts=who.json"},
+        std::string(kBase) +
+            "[data]\npath = \"sets/fashion\"\n[partition]\nscheme = \"file\"\n"
+            "[model]\ninit = \"first.safetensors\"\n[validation]\nsource = \"file\"\n"
+            "path = \"foreign\"\nmapping = \"map.csv\"\n");
+    runs = plan.runs;
+    base = base_document(plan);
+    sweep = sweep_document(plan);
+    first = run_document(plan, runs[0]);
+  }
+  const CurrentFolder elsewhere(folder_.path());
+  folder_.file("out/base.toml", base);
+  const SweepPlan again = plan_sweep(read_sweep_file(folder_.file("out/sweep.toml", sweep)), {});
+  ASSERT_THAT(again.runs, SizeIs(4));
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    EXPECT_EQ(again.runs[i].name, runs[i].name);
+    EXPECT_EQ(again.runs[i].config, runs[i].config);
+  }
+  EXPECT_EQ(load_configuration_text(first, "document").text(), runs[0].config);
+  for (const char* file : {"sets/fashion", "who.json", "first.safetensors", "foreign", "map.csv"}) {
+    EXPECT_THAT(base, HasSubstr("\"" + started + "/" + file + "\""));
+  }
+  for (const std::string& file :
+       {started + "/a.json", (folder_.path() / "b.json").string(), started + "/net.ts"}) {
+    EXPECT_THAT(sweep, HasSubstr("\"" + file + "\""));
+  }
+}
+
 TEST_F(SweepPlanTest, RunsAsJson) {
   const SweepPlan plan = this->plan(
       "seeds = [2]\n[grid]\n\"partition.alpha\" = [0.1]\n"

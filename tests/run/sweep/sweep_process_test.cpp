@@ -7,9 +7,9 @@
 
 #include <csignal>
 
+#include "engine/cores.h"
 #include "fedvg/error.h"
 #include "run/stop_signals.h"
-#include "run/sweep/sweep_jobs.h"
 #include "run/testing.h"
 
 namespace fedvg {
@@ -66,7 +66,7 @@ TEST_F(SweepProcessTest, ArgumentsAreTakenAsTheyAre) {
 
 TEST_F(SweepProcessTest, ItHasAGroupOfItsOwnAndTheCoresThatItIsGiven) {
   ProcessStart start = shell("grep Cpus_allowed_list /proc/self/status");
-  start.cores = {own_cores().back()};
+  start.cores = {allowed_cores().back()};
   SweepProcess process(start);
   wait(process);
   EXPECT_THAT(output(), HasSubstr("Cpus_allowed_list:\t" + std::to_string(start.cores[0]) + "\n"));

@@ -78,9 +78,18 @@ TEST_F(SweepRunStateTest, WhatStandsInTheWayOfGoingOn) {
   EXPECT_EQ(obstacle(), "damaged run.json");
 }
 
-TEST_F(SweepRunStateTest, ALinkToNowhereStandsInTheWay) {
+TEST_F(SweepRunStateTest, WhereNoFolderCanBeIsSaid) {
+  const auto obstacle = [&](const std::filesystem::path& path) {
+    return obstacle_in(path, config_with({}), 3);
+  };
   std::filesystem::create_symlink("nowhere", folder_.path() / "r");
-  EXPECT_EQ(obstacle_in(folder_.path() / "r", config_with({}), 3), "not a run");
+  EXPECT_EQ(obstacle(folder_.path() / "r"),
+            "cannot be created: a symbolic link to nowhere, where there is nothing");
+  const auto file = std::filesystem::canonical(folder_.file("file", ""));
+  EXPECT_EQ(obstacle(file), "cannot be created: not a folder");
+  EXPECT_EQ(obstacle(file / "r"), "cannot be created: " + file.string() + ": not a folder");
+  EXPECT_EQ(obstacle(folder_.path() / std::string(300, 'x')),
+            "cannot be created: File name too long");
 }
 
 TEST_F(SweepRunStateTest, TheLastAccuracyThatWasMeasured) {

@@ -42,9 +42,10 @@ TEST_F(SweepRunnerTest, WhatWouldBeRefusedIsShown) {
   const SweepPlan plan = this->plan("seeds = [1, 2]\n");
   folder_.file("out/s1/config.toml", plan.runs[1].config);
   folder_.file("out/s2", "mine");
-  EXPECT_THAT(sweep_lines(plan, folder_.path() / "out"),
-              ElementsAre(MatchesRegex(".*/out/s1  refused: another seed  seed = 1"),
-                          MatchesRegex(".*/out/s2  refused: not a run     seed = 2")));
+  EXPECT_THAT(
+      sweep_lines(plan, folder_.path() / "out"),
+      ElementsAre(MatchesRegex(".*/out/s1  refused: another seed                     seed = 1"),
+                  MatchesRegex(".*/out/s2  refused: cannot be created: not a folder  seed = 2")));
   EXPECT_FALSE(std::filesystem::exists(folder_.path() / "out/s1/.lock"));
 }
 

@@ -1,4 +1,4 @@
-#include "run/write_all.h"
+#include "data/write_all.h"
 
 #include <unistd.h>
 
