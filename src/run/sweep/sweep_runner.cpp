@@ -237,8 +237,8 @@ class Runner {
 
   void show_progress() {
     constexpr double kPause = 0.5;  // seconds
-    if (jobs_.empty() || shown_.seconds() < kPause) return;
-    shown_ = Stopwatch();
+    if (jobs_.empty() || (shown_ && shown_->seconds() < kPause)) return;
+    shown_.emplace();
     for (const Job& job : jobs_) progress_.look(job.run->name);
     console_.show_progress("runs " + rest_text() + ", rounds", progress_.done(), progress_.total());
   }
@@ -283,7 +283,8 @@ class Runner {
   std::int64_t finished_before_ = 0, finished_now_ = 0;
   std::size_t name_width_ = 0;
   bool told_ = false;  // the runs, to stop
-  Stopwatch watch_, shown_;
+  Stopwatch watch_;
+  std::optional<Stopwatch> shown_;  // since the bar was drawn last
 };
 
 std::string state_text(const fs::path& folder, const PlannedRun& run) {
