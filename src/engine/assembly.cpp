@@ -147,9 +147,7 @@ LocalRules local_rules(const FederationSetup& setup, const FederatedData& data,
 /// Gives the driver its network, and the format of batches what the network decides; returns one
 /// to look at.
 std::unique_ptr<Model> settle_model(const FederationSetup& setup, const Dataset& dataset,
-                                    DriverSetup& driver) {
-  const auto classes = static_cast<std::int64_t>(dataset.classes.size());
-  const ModelInput input = model_input(dataset.training, classes);
+                                    const ModelInput& input, DriverSetup& driver) {
   const std::shared_ptr<const ModelBuilder> builder =
       Registry<ModelBuilder>::instance().make(setup.model);
   const bool features = driver.correction->needs_features();
@@ -158,7 +156,8 @@ std::unique_ptr<Model> settle_model(const FederationSetup& setup, const Dataset&
     if (features) made->give_features();
     return made;
   };
-  auto model = model_for(*builder, dataset.training, classes, setup.model.name);
+  auto model = model_for(*builder, dataset.training,
+                         static_cast<std::int64_t>(dataset.classes.size()), setup.model.name);
   if (features) ask_for_features(*model, setup);
   ImageFormat& format = driver.format;
   driver.kernels = kernels_for(setup.engine, format);
@@ -220,7 +219,9 @@ Assembly assemble(const FederatedData& data, FederationSetup setup) {
   check_client_faults(setup.train, setup.method, setup.largest_cohort);
   check_parts(setup, driver, !data.validation.empty());
   driver.format = format_of(setup);
-  auto model = settle_model(setup, dataset, driver);
+  const ModelInput input =
+      model_input(dataset.training, static_cast<std::int64_t>(dataset.classes.size()));
+  auto model = settle_model(setup, dataset, input, driver);
   check_augmentation(setup.augmentation, dataset.training);
 
   const ChannelStatistics statistics =
@@ -240,8 +241,6 @@ Assembly assemble(const FederatedData& data, FederationSetup setup) {
   }
   note_data(data, statistics, info);
   note_line(line, info);
-  const ModelInput input =
-      model_input(dataset.training, static_cast<std::int64_t>(dataset.classes.size()));
   const std::string against = settle_live_taps(setup, input, driver, *model);
   for (auto& note : model->notes()) info.notes.push_back(std::move(note));
   for (auto& note : idle_client_faults(setup.train, setup.largest_cohort)) {

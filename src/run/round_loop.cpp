@@ -24,7 +24,8 @@ RoundLoop::RoundLoop(Experiment& experiment, std::map<std::string, std::string> 
       checkpoints_(checkpoints),
       console_(console),
       best_(experiment.configuration().checkpoint.best),
-      inputs_(std::move(inputs)) {}
+      inputs_(std::move(inputs)),
+      processor_(processor_name()) {}
 
 void RoundLoop::begin(const std::string& change) {
   for (const auto& line : setup_block(experiment_, folder_.path())) print(line);
@@ -42,7 +43,7 @@ void RoundLoop::begin(const std::string& change) {
 void RoundLoop::resume(const Checkpoint& checkpoint, RunProgress progress) {
   saved_round_ = checkpoint.round;
   saved_unevaluated_ = progress.unevaluated.has_value();
-  const auto notes = differences(progress, experiment_.federation().info(), processor_name());
+  const auto notes = differences(progress, experiment_.federation().info(), processor_);
   resume_notes_.insert(resume_notes_.end(), notes.begin(), notes.end());
   summary_.restore(std::move(progress.summary));
   best_.restore(progress.best);
@@ -171,7 +172,7 @@ void RoundLoop::save() {
                                                               .memory_format = info.memory_format,
                                                               .libtorch = info.libtorch_version,
                                                               .device = info.device,
-                                                              .processor = processor_name()}),
+                                                              .processor = processor_}),
                               .federation = federation.save()};
   checkpoints_.write(
       checkpoint, [&] { return best_model_; }, metadata(best_.round()));

@@ -77,6 +77,7 @@ class RoundLoop {
   RunSummary summary_;
   BestRound best_;
   std::map<std::string, std::string> inputs_;
+  std::string processor_;                   // this machine's
   std::vector<NamedArray> best_model_;      // of the best round; empty: there is none
   std::int64_t saved_round_ = 0;            // of the newest checkpoint
   bool saved_unevaluated_ = false;          // that round, there

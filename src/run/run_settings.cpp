@@ -1,6 +1,8 @@
 #include "run/run_settings.h"
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 namespace fedvg {
 namespace {
@@ -38,6 +40,17 @@ Settings deciding_settings(const Settings& settings) {
 
 bool changes_rounding(const std::string& key) {
   return key == "engine.threads" || key == "engine.kernels" || key == "engine.live_taps";
+}
+
+std::vector<std::string> differing_keys(const Settings& a, const Settings& b) {
+  std::set<std::string> differing;
+  for (const auto& [one, other] : {std::pair(&a, &b), std::pair(&b, &a)}) {
+    for (const auto& [key, value] : *one) {
+      const auto found = other->find(key);
+      if (found == other->end() || found->second != value) differing.insert(key);
+    }
+  }
+  return {differing.begin(), differing.end()};
 }
 
 std::string value_of(const Settings& settings, const std::string& key) {

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "fedvg/value.h"
 
@@ -20,6 +21,9 @@ Settings deciding_settings(const Settings& settings);
 /// Whether a setting that decides nothing changes the last bits of a result nevertheless:
 /// engine.threads, engine.kernels, engine.live_taps.
 bool changes_rounding(const std::string& key);
+
+/// Keys whose values are not the same in both, rising; a key that one lacks is one of them.
+std::vector<std::string> differing_keys(const Settings& a, const Settings& b);
 
 /// The value of a key, "unset" where there is none.
 std::string value_of(const Settings& settings, const std::string& key);

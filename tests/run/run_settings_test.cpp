@@ -57,5 +57,13 @@ TEST(RunSettings, PlainTextIsShownWithoutQuotes) {
   EXPECT_EQ(value_of({{"a", "1"}}, "b"), "unset");
 }
 
+TEST(DifferingKeys, AreThoseOfOtherValuesOrInOneOnly) {
+  const Settings a = {{"a", "1"}, {"b", "2"}, {"d", "4"}}, b = {{"b", "3"}, {"c", "5"}, {"d", "4"}};
+  EXPECT_EQ(differing_keys(a, b), (std::vector<std::string>{"a", "b", "c"}));
+  EXPECT_EQ(differing_keys(b, a), differing_keys(a, b));
+  EXPECT_TRUE(differing_keys(a, a).empty());
+  EXPECT_TRUE(differing_keys({}, {}).empty());
+}
+
 }  // namespace
 }  // namespace fedvg

@@ -50,19 +50,13 @@ BegunRun::BegunRun(std::filesystem::path folder)
 
 void BegunRun::check_settings(const Configuration& asked, bool data_known) const {
   const Settings before = settings_of(began_with_), now = settings_of(asked);
-  std::set<std::string> keys;
-  for (const Settings* settings : {&before, &now}) {
-    for (const auto& [key, value] : *settings) keys.insert(key);
-  }
   std::vector<std::string> problems;
-  for (const std::string& key : keys) {
+  for (const std::string& key : differing_keys(before, now)) {
     if (may_change(key)) continue;
     if (key == "partition.clients" && !data_known && !asked.clients_given) continue;
-    const std::string was = value_of(before, key), is = value_of(now, key);
-    if (was == is) continue;
     problems.push_back(folder_.string() + ": cannot be continued with another " + key +
-                       ": it began with " + was + ", asked for is " + is +
-                       "; take that again, or another folder (--out)");
+                       ": it began with " + value_of(before, key) + ", asked for is " +
+                       value_of(now, key) + "; take that again, or another folder (--out)");
   }
   if (!problems.empty()) throw OptionError(problems);
 }

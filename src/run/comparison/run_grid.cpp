@@ -206,16 +206,11 @@ bool follows_method(const Runs& runs, const std::string& key) {
 
 // In what two runs of the same deciding settings and seed differ, for the note about them.
 std::string difference_text(const CountedRun& kept, const CountedRun& dropped) {
-  std::set<std::string> keys;
-  for (const CountedRun* run : {&kept, &dropped}) {
-    for (const auto& [key, value] : run->settings) keys.insert(key);
-  }
   Texts different;
   bool rounding = false;
-  for (const std::string& key : keys) {
-    const std::string has = value_of(kept.settings, key), had = value_of(dropped.settings, key);
-    if (has == had) continue;
-    different.push_back(fmt::format("{} ({}, {})", key, shown_value(has), shown_value(had)));
+  for (const std::string& key : differing_keys(kept.settings, dropped.settings)) {
+    different.push_back(fmt::format("{} ({}, {})", key, shown_value(value_of(kept.settings, key)),
+                                    shown_value(value_of(dropped.settings, key))));
     rounding = rounding || changes_rounding(key);
   }
   if (different.empty()) return "";
